@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import itertools
+import math
+
+import networkx as nx
+import pytest
+
+from conceptlab.concepts import ConceptSpace, Split, Variable, concept_graph, positions
+from conceptlab.errors import InputError
+
+SHAPES = ConceptSpace(
+    [
+        Variable("shape", ("circle", "triangle")),
+        Variable("size", ("large", "small")),
+        Variable("colour", ("red", "blue")),
+        Variable("location"),
+        Variable("angle"),
+    ]
+)
+
+
+def cube(n: int, values: int = 2) -> ConceptSpace:
+    return ConceptSpace([Variable(f"v{i}", tuple(f"x{j}" for j in range(values))) for i in range(n)])
+
+
+def test_every_way_of_writing_a_class_means_the_same():
+    forms = [
+        "011",
+        "0-1-1",
+        "0,1,1",
+        "shape=circle,size=small,colour=blue",
+        "colour=blue, shape=circle, size=1",
+    ]
+    assert {SHAPES.parse(form) for form in forms} == {(0, 1, 1)}
+    assert SHAPES.parse((0, 1, 1)) == SHAPES.parse(["circle", "small", "blue"]) == (0, 1, 1)
+    assert SHAPES.code((0, 1, 1)) == "011"
+    assert SHAPES.name((0, 1, 1)) == "shape=circle,size=small,colour=blue"
+
+
+def test_order_is_the_declared_one():
+    turned = ConceptSpace([Variable("colour", ("red", "blue")), Variable("shape", ("circle", "triangle"))])
+    assert turned.name(turned.parse("10")) == "colour=blue,shape=circle"
+    assert turned.order == "(colour, shape)"
+
+
+@pytest.mark.parametrize(
+    "text", ["012", "01", "0111", "shape=hexagon,size=small,colour=blue", "shape=circle", "x", ""]
+)
+def test_bad_classes_get_one_line(text):
+    with pytest.raises(InputError) as failure:
+        SHAPES.parse(text)
+    assert "\n" not in str(failure.value)
+
+
+def test_bad_spaces_get_one_line():
+    with pytest.raises(InputError, match="declared twice"):
+        ConceptSpace([Variable("a", ("0", "1")), Variable("a", ("0", "1"))])
+    with pytest.raises(InputError, match="value twice"):
+        ConceptSpace([Variable("a", ("0", "0"))])
+    with pytest.raises(InputError, match="at least one variable"):
+        ConceptSpace([Variable("location")])
+    with pytest.raises(InputError, match="unknown free variable"):
+        ConceptSpace([Variable("a", ("0", "1"))], free=["b"])
+
+
+def test_which_variable_is_free_is_configuration():
+    variables = [Variable("shape", ("circle", "square")), Variable("background", ("white", "black"))]
+    assert len(ConceptSpace(variables)) == 4
+    freed = ConceptSpace(variables, free=["background"])
+    assert freed.classes == ((0,), (1,))
+    assert [v.name for v in freed.free] == ["background"]
+
+
+def test_more_than_ten_values_stay_readable():
+    wide = ConceptSpace(
+        [Variable("hue", tuple(str(10 * i) for i in range(12))), Variable("size", ("s", "l"))]
+    )
+    assert wide.code((11, 1)) == "11-1"
+    assert wide.parse("11-1") == (11, 1)
+    assert all(wide.parse(wide.code(c)) == c == wide.parse(wide.name(c)) for c in wide)
+
+
+def test_distance_is_hamming():
+    space = cube(5, 3)
+    for a, b in itertools.islice(itertools.product(space, space), 0, 20_000, 37):
+        assert space.distance(a, b) == sum(x != y for x, y in zip(a, b))
+
+
+def test_split_knows_distances_and_rarity():
+    split = Split(SHAPES, {"000": 100, "100": 50, "010": 50, "001": 50})
+    assert {SHAPES.code(c): d for c, d in split.distances.items()} == {
+        "000": 0, "001": 0, "010": 0, "100": 0, "011": 1, "101": 1, "110": 1, "111": 2,
+    }  # fmt: skip
+    assert split.frequency("colour", 1) == pytest.approx(0.2)
+    assert split.held_out == ((0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1))
+    assert Split.around(SHAPES, "000", 10).train == split.train
+
+
+@pytest.mark.parametrize(
+    ("counts", "word"),
+    [
+        ({}, "empty"),
+        ({"000": 0}, "empty"),
+        ({"000": -1}, "0 or more"),
+        ({"000": 1, "0-0-0": 1}, "twice"),
+        ({"00x": 1}, "this space has"),
+    ],
+)
+def test_bad_splits_get_one_line(counts, word):
+    with pytest.raises(InputError, match=word):
+        Split(SHAPES, counts)
+
+
+def test_graph_is_the_hamming_graph():
+    split = Split.around(cube(4), "0000", 1)
+    graph = concept_graph(split.space, split)
+    lengths = dict(nx.all_pairs_shortest_path_length(graph))
+    assert graph.number_of_edges() == 32
+    for a, b in itertools.product(split.space, repeat=2):
+        assert lengths[a][b] == split.space.distance(a, b)
+    assert sorted({d for _, d in graph.nodes(data="distance")}) == [0, 1, 2, 3]
+    assert {v for *_, v in graph.edges(data="variable")} == {"v0", "v1", "v2", "v3"}
+
+
+@pytest.mark.parametrize(
+    "space", [cube(1), cube(2), cube(3), cube(4), cube(5), cube(6), cube(3, 4), cube(4, 3)]
+)
+def test_no_two_classes_are_drawn_on_top_of_each_other(space):
+    places = positions(space)
+    assert set(places) == set(space.classes)
+    dimensions = {len(p) for p in places.values()}
+    assert dimensions == {min(len(space.concepts), 3) if len(space.concepts) <= 3 else 2}
+    assert min(math.dist(a, b) for a, b in itertools.combinations(places.values(), 2)) > 0.3
