@@ -1,0 +1,222 @@
+"""A recipe: everything that decides the numbers of one trained model, as plain data.
+
+A recipe is complete and replayable: written to `config.json` and read back it trains the same model again.
+Its hash covers only what differs from the defaults, so a new setting orphans no old result, plus
+`RECIPE_VERSION`, which is raised whenever code changes what a recipe computes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from conceptlab.errors import InputError, unknown
+
+RECIPE_VERSION = 1
+
+# A part is a registered thing and its settings: {"name": "circles", "colour_separation": 0.2}.
+Part = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """Adam or AdamW, with the gradient's norm clipped for each model by itself."""
+
+    name: Literal["adam", "adamw"] = "adamw"
+    learning_rate: float = 1e-3
+    betas: tuple[float, float] = (0.9, 0.999)
+    weight_decay: float = 0.0
+    clip: float | None = None
+    decay: Literal["constant", "linear", "cosine"] = "constant"
+    warmup: int = 0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What is measured while the model lives, and when."""
+
+    count: int = 12
+    spacing: Literal["linear", "square"] = "linear"
+    images: int = 32
+    final_images: int | None = None
+    sampler: Literal["ddim", "ancestral"] = "ddim"
+    sampler_steps: int = 10
+    ema: bool = False
+    probe: Part = field(default_factory=lambda: {"name": "cnn"})
+    second_probe: Part | None = field(default_factory=lambda: {"name": "analytic"})
+    measurements: tuple[Part, ...] = ({"name": "accuracy"},)
+    shown: int = 8
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One member: a world, what of it is seen, a denoiser, and how it is trained and evaluated."""
+
+    world: Part = field(default_factory=lambda: {"name": "shapes"})
+    train: Mapping[str, int] = field(default_factory=dict)
+    denoiser: Part = field(default_factory=lambda: {"name": "film"})
+    process: Part = field(default_factory=lambda: {"name": "continuous"})
+    prediction: Literal["eps", "x0", "v"] = "eps"
+    loss: Literal["mse", "bound"] = "mse"
+    times: Literal["uniform", "antithetic", "stratified"] = "stratified"
+    pixels: Literal["symmetric", "unit"] = "symmetric"
+    steps: int = 1000
+    batch: int = 64
+    optimiser: Optimiser = field(default_factory=Optimiser)
+    ema: float | None = None
+    precision: Literal["float32", "bfloat16"] = "float32"
+    evaluation: Evaluation = field(default_factory=Evaluation)
+    keep: tuple[int, ...] = ()
+    seed: int = 0
+    data_seed: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("steps", 1), ("batch", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise InputError(f"recipe: {name} is {getattr(self, name)}; it must be at least {least}")
+        if self.evaluation.count < 1 or self.evaluation.images < 1:
+            raise InputError("recipe: evaluation.count and evaluation.images must be at least 1")
+        if not self.train:
+            raise InputError(
+                'recipe: the training split is empty; name classes and counts, e.g. {"000": 500}'
+            )
+
+    @property
+    def hash(self) -> str:
+        text = json.dumps([RECIPE_VERSION, self.differences()], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def differences(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, nested as they are."""
+        return _differences(self, Recipe(train={"": 1}))
+
+    def to_dict(self) -> dict[str, Any]:
+        return _plain(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
+        return _construct(cls, data, "recipe")
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Recipe:
+        """A copy with settings changed by dotted name: `{"optimiser.learning_rate": 1e-3, "steps": 500}`."""
+        data = self.to_dict()
+        for name, value in settings.items():
+            _assign(data, name, value)
+        return Recipe.from_dict(data)
+
+    def evaluation_steps(self) -> tuple[int, ...]:
+        """Steps at which the model is measured; the last is always the end. `square` spaces them as the square
+        of their number, so that early training, where most happens, is seen more finely."""
+        power = 2 if self.evaluation.spacing == "square" else 1
+        count = self.evaluation.count
+        return tuple(sorted({max(1, round(self.steps * (i / count) ** power)) for i in range(1, count + 1)}))
+
+
+def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
+    """`key=value` texts from the command line; values are JSON where they can be, otherwise words."""
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(f"--set {text}: write it as key=value, e.g. --set optimiser.learning_rate=0.001")
+        try:
+            settings[name.strip()] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[name.strip()] = value
+    return settings
+
+
+def flatten(recipe: Recipe) -> dict[str, Any]:
+    """Dotted names to values, for tables and comparisons."""
+    flat: dict[str, Any] = {}
+
+    def walk(prefix: str, value: Any) -> None:
+        if isinstance(value, Mapping):
+            for name, inner in value.items():
+                walk(f"{prefix}.{name}" if prefix else name, inner)
+        else:
+            flat[prefix] = value
+
+    walk("", recipe.to_dict())
+    return flat
+
+
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(inner) for inner in value]
+    return value
+
+
+def _differences(value: Any, default: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for f in dataclasses.fields(value):
+        mine, theirs = getattr(value, f.name), getattr(default, f.name)
+        if dataclasses.is_dataclass(mine) and dataclasses.is_dataclass(theirs):
+            if inner := _differences(mine, theirs):
+                found[f.name] = inner
+        elif _plain(mine) != _plain(theirs):
+            found[f.name] = _plain(mine)
+    return found
+
+
+def _assign(data: dict[str, Any], name: str, value: Any) -> None:
+    *path, last = name.split(".")
+    place: Any = data
+    for depth, step in enumerate(path):
+        if not isinstance(place, dict) or step not in place:
+            raise unknown(
+                "setting", name, place if isinstance(place, dict) else (), where=".".join(path[:depth])
+            )
+        place = place[step]
+    # Parts take settings of their own, checked where the part is built; everything else must exist.
+    is_part = isinstance(place, dict) and ("name" in place or path == ["train"]) and path != ["optimiser"]
+    if not isinstance(place, dict) or (last not in place and not is_part):
+        raise unknown("setting", name, place if isinstance(place, dict) else (), where=".".join(path))
+    place[last] = value
+
+
+def _construct(kind: type, data: Mapping[str, Any], where: str) -> Any:
+    if not isinstance(data, Mapping):
+        raise InputError(f"{where} must be a table of settings, not {data!r}")
+    hints = typing.get_type_hints(kind)
+    for name in data:
+        if name not in hints:
+            raise unknown("setting", name, hints, where=where)
+    return kind(**{name: _convert(hints[name], value, f"{where}.{name}") for name, value in data.items()})
+
+
+def _convert(hint: Any, value: Any, where: str) -> Any:
+    """A JSON value as the type a field declares; anything else is an input error that names the field."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        if value is None and type(None) in arguments:
+            return None
+        return _convert(next(a for a in arguments if a is not type(None)), value, where)
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return _construct(hint, value, where)
+    if origin is Literal and value in arguments:
+        return value
+    if origin is tuple and isinstance(value, list | tuple):
+        inner = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else list(arguments)
+        if len(inner) == len(value):
+            return tuple(_convert(h, v, where) for h, v in zip(inner, value))
+    if origin is Mapping and isinstance(value, Mapping):
+        if hint is Part and not isinstance(value.get("name"), str):
+            raise InputError(f'{where} needs a name: {{"name": …}}')
+        return dict(value)
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if hint in (int, str, bool) and type(value) is hint:
+        return value
+    expected = " | ".join(map(str, arguments)) if origin is Literal else getattr(hint, "__name__", str(hint))
+    raise InputError(f"{where} is {value!r}; expected {expected}")

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from conceptlab.errors import InputError
+from conceptlab.recipe import Optimiser, Recipe, flatten, parse_settings
+
+BASE = Recipe(
+    train={"000": 10, "100": 10}, world={"name": "shapes", "size": 16}, optimiser=Optimiser(clip=0.01)
+)
+
+
+def test_a_recipe_survives_json():
+    again = Recipe.from_dict(json.loads(json.dumps(BASE.to_dict())))
+    assert again == BASE or again.to_dict() == BASE.to_dict()
+    assert again.hash == BASE.hash
+
+
+def test_the_hash_covers_differences_only():
+    assert BASE.differences() == {
+        "train": {"000": 10, "100": 10},
+        "world": {"name": "shapes", "size": 16},
+        "optimiser": {"clip": 0.01},
+    }
+    assert BASE.hash == BASE.with_settings({"steps": 1000}).hash
+    assert BASE.hash != BASE.with_settings({"steps": 1001}).hash
+    assert BASE.hash != BASE.with_settings({"seed": 1}).hash
+
+
+def test_settings_reach_every_level():
+    changed = BASE.with_settings(
+        parse_settings(
+            [
+                "optimiser.learning_rate=0.01",
+                "world.size=28",
+                "prediction=v",
+                "evaluation.ema=true",
+                "ema=0.99",
+            ]
+        )
+    )
+    assert changed.optimiser.learning_rate == 0.01
+    assert changed.world["size"] == 28
+    assert changed.prediction == "v"
+    assert changed.evaluation.ema is True
+    assert changed.ema == 0.99
+    assert flatten(changed)["optimiser.clip"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("stepz=3", "did you mean 'steps'"),
+        ("optimiser.rate=3", "learning_rate"),
+        ("steps=many", "expected int"),
+        ("steps=2.5", "expected int"),
+        ("prediction=z", "eps"),
+        ("steps", "key=value"),
+        ("steps=0", "at least 1"),
+        ("nothing.here=1", "unknown setting"),
+        ("optimiser.betas=[0.9]", "expected"),
+        ("world=shapes", "expected"),
+    ],
+)
+def test_bad_settings_get_one_line(text, word):
+    with pytest.raises(InputError, match=word) as failure:
+        BASE.with_settings(parse_settings([text]))
+    assert "\n" not in str(failure.value)
+
+
+def test_evaluation_steps_end_at_the_end():
+    even = BASE.with_settings({"steps": 1200})
+    assert even.evaluation_steps() == tuple(range(100, 1300, 100))
+    square = even.with_settings({"evaluation.spacing": "square", "evaluation.count": 10})
+    assert square.evaluation_steps()[0] == 12
+    assert square.evaluation_steps()[-1] == 1200
+    assert BASE.with_settings({"steps": 3}).evaluation_steps() == (1, 2, 3)
