@@ -1,0 +1,123 @@
+"""What every denoiser is: a network of a noisy image, a time and a condition, in two halves.
+
+All that depends on the condition alone lives in the submodule `condition_embedding`; so it can be frozen,
+read out, edited between the halves, or patched from another checkpoint by the name prefix
+"condition_embedding.".
+
+Denoisers run stacked (`torch.func.vmap` over the weights of many), compiled, in bfloat16 and inside CUDA
+graphs. They therefore use no batch statistics, no branch on data and no generator with a state.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from conceptlab.errors import InputError
+
+Embedding = dict[str, Tensor]
+
+
+class Denoiser(nn.Module):
+    """Base class. A subclass builds `condition_embedding` (condition → named embeddings) and `denoise`."""
+
+    condition_embedding: nn.Module
+
+    def __init__(self, image_shape: tuple[int, ...], condition_shape: tuple[int, ...]) -> None:
+        super().__init__()
+        self.image_shape = tuple(image_shape)
+        self.condition_shape = tuple(condition_shape)
+
+    def embed(self, condition: Tensor) -> Embedding:
+        """Condition (B, *condition_shape) → named embeddings, each (B, features)."""
+        return self.condition_embedding(condition)
+
+    def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
+        """Noisy images (B, C, H, W), times (B,) in [0, 1] and embeddings → what the network predicts."""
+        raise NotImplementedError
+
+    def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
+        return self.denoise(x, time, self.embed(condition))
+
+    def freeze_embedding(self) -> None:
+        """Keep the condition embedding as it is: its parameters get no gradient."""
+        self.condition_embedding.requires_grad_(False)
+
+
+class SharedEmbedding(nn.Module):
+    """One embedding of the whole condition, used by every block under the name "shared"."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, condition: Tensor) -> Embedding:
+        return {"shared": self.network(condition.flatten(1))}
+
+
+class TimeFeatures(nn.Module):
+    """Sines and cosines of the time at geometrically spaced frequencies (Vaswani et al. 2017, §3.5).
+
+    Time in [0, 1] is first scaled to 0…1000, the range for which these frequencies were chosen.
+    """
+
+    frequencies: Tensor
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        half = features // 2
+        exponents = torch.arange(half, dtype=torch.float32) / half
+        frequencies = 1000.0 * torch.exp(-math.log(10_000.0) * exponents)
+        self.register_buffer("frequencies", frequencies, persistent=False)
+
+    def forward(self, time: Tensor) -> Tensor:
+        angles = time[:, None] * self.frequencies
+        return torch.cat((angles.sin(), angles.cos()), dim=-1)
+
+
+class SelfAttention(nn.Module):
+    """Multi-head attention of every position to every other, added to its input; starts as the identity."""
+
+    def __init__(self, channels: int, heads: int, groups: int = 8) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm = group_norm(channels, groups)
+        self.query_key_value = nn.Conv2d(channels, 3 * channels, 1)
+        self.out = zero_initialised(nn.Conv2d(channels, channels, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, channels, height, width = x.shape
+        heads = self.query_key_value(self.norm(x)).reshape(batch, 3, self.heads, -1, height * width)
+        query, key, value = heads.transpose(-1, -2).unbind(1)
+        mixed = F.scaled_dot_product_attention(query, key, value)
+        return x + self.out(mixed.transpose(-1, -2).reshape(batch, channels, height, width))
+
+
+def group_norm(channels: int, groups: int = 8) -> nn.GroupNorm:
+    if channels % groups:
+        raise InputError(
+            f"{channels} channels cannot be split into {groups} groups; use a multiple of {groups}"
+        )
+    return nn.GroupNorm(groups, channels)
+
+
+def zero_initialised(layer: nn.Conv2d) -> nn.Conv2d:
+    """The layer with weights and bias zero, so that the branch it ends contributes nothing at first."""
+    nn.init.zeros_(layer.weight)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+def check_image_shape(image_shape: tuple[int, ...], multiple: int, name: str) -> tuple[int, int, int]:
+    """(channels, height, width), with both sides a multiple of the network's total down-sampling."""
+    if len(image_shape) != 3 or image_shape[1] % multiple or image_shape[2] % multiple:
+        raise InputError(
+            f"denoiser '{name}' got images of shape {tuple(image_shape)}; "
+            f"it needs (channels, height, width) with both sides divisible by {multiple}"
+        )
+    channels, height, width = image_shape
+    return channels, height, width

@@ -1,0 +1,142 @@
+"""What every denoiser promises, for every variant."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch.func import functional_call, stack_module_state, vmap
+
+from conceptlab import random
+from conceptlab.denoisers import Denoiser, build, dropout_key_names, register, set_dropout_key
+from conceptlab.errors import InputError
+
+from .conftest import CONDITION, IMAGE, inputs, perturbed, small
+
+
+@pytest.mark.parametrize("image", [(3, 16, 16), (4, 8, 16), (1, 16, 8)])
+def test_output_has_the_shape_of_the_image(settings, image):
+    x, time, condition = inputs(batch=2, image=image)
+    assert small(settings, image=image)(x, time, condition).shape == x.shape
+
+
+def test_condition_and_time_matter(settings):
+    denoiser = perturbed(small(settings)).eval()
+    x, time, condition = inputs()
+    out = denoiser(x, time, condition)
+    assert not torch.allclose(out, denoiser(x, time, condition + 1), rtol=1e-3)
+    assert not torch.allclose(out, denoiser(x, time.flip(0), condition), rtol=1e-3)
+
+
+def test_images_of_a_batch_do_not_see_each_other(settings):
+    denoiser = perturbed(small(settings)).eval().double()
+    x, time, condition = (value.double() for value in inputs())
+    alone = torch.cat([denoiser(x[i : i + 1], time[i : i + 1], condition[i : i + 1]) for i in range(len(x))])
+    torch.testing.assert_close(denoiser(x, time, condition), alone, rtol=1e-9, atol=1e-9)
+
+
+def test_forward_is_embed_then_denoise(settings):
+    denoiser = perturbed(small(settings)).eval()
+    x, time, condition = inputs()
+    embedding = denoiser.embed(condition)
+    assert embedding
+    assert all(value.shape[0] == len(x) and value.ndim == 2 for value in embedding.values())
+    assert torch.equal(denoiser.denoise(x, time, embedding), denoiser(x, time, condition))
+    edited = {name: 2 * value for name, value in embedding.items()}
+    assert not torch.allclose(denoiser.denoise(x, time, edited), denoiser(x, time, condition), rtol=1e-3)
+
+
+def test_the_condition_acts_only_through_the_embedding_module(settings):
+    """Patching `condition_embedding.` from another model carries that model's embedding over, and no more."""
+    one, other = perturbed(small(settings, seed=0)).eval(), perturbed(small(settings, seed=1), seed=5).eval()
+    x, time, condition = inputs()
+    expected = one.denoise(x, time, other.embed(condition))
+    patch = {k: v for k, v in other.state_dict().items() if k.startswith("condition_embedding.")}
+    assert patch
+    one.load_state_dict({**one.state_dict(), **patch})
+    assert torch.equal(one(x, time, condition), expected)
+
+
+def test_frozen_embedding_gets_no_gradient_and_everything_else_does(settings):
+    denoiser = perturbed(small(settings, embedding="frozen"))
+    denoiser(*inputs()).square().sum().backward()
+    for name, parameter in denoiser.named_parameters():
+        assert (parameter.grad is None) == name.startswith("condition_embedding."), name
+
+
+def test_every_parameter_is_used(settings):
+    denoiser = perturbed(small(settings))
+    denoiser(*inputs()).square().sum().backward()
+    for name, parameter in denoiser.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.abs().max() > 0, name
+
+
+def test_same_seed_same_weights_and_torchs_generator_is_untouched(settings):
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    first, again, other = small(settings), small(settings), small(settings, seed=1)
+    assert torch.equal(before, torch.get_rng_state())
+    states = first.state_dict(), again.state_dict(), other.state_dict()
+    assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
+    assert not all(torch.equal(states[0][name], states[2][name]) for name in states[0])
+
+
+def test_stacked_models_equal_each_model_alone(settings):
+    """The cohort's way of running: vmap over stacked weights, gradients and dropout masks included."""
+    members = [perturbed(small(settings, seed=seed), seed=seed).double() for seed in range(3)]
+    keys = torch.stack([random.key(seed, "dropout") for seed in range(3)])
+    skeleton = copy.deepcopy(members[0])
+    weights, buffers = stack_module_state(members)  # pyright: ignore[reportArgumentType]
+    for name in dropout_key_names(skeleton):
+        buffers[name] = keys
+    x, time, condition = (value.double() for value in inputs())
+
+    def loss(weights, buffers):
+        out = functional_call(skeleton, {**weights, **buffers}, (x, time, condition))
+        return out.square().mean()
+
+    stacked = vmap(torch.func.grad_and_value(loss))(weights, buffers)
+    for index, member in enumerate(members):
+        set_dropout_key(member, keys[index])
+        value = member(x, time, condition).square().mean()
+        value.backward()
+        torch.testing.assert_close(stacked[1][index], value, rtol=1e-9, atol=0)
+        for name, parameter in member.named_parameters():
+            tolerance = 1e-9 * parameter.grad.abs().max().item()
+            torch.testing.assert_close(stacked[0][name][index], parameter.grad, rtol=0, atol=tolerance)
+
+
+def test_runs_in_bfloat16(settings):
+    denoiser = perturbed(small(settings)).eval()
+    exact = denoiser(*inputs())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        rough = denoiser(*inputs())
+    assert (rough.float() - exact).square().mean() < 0.05**2 * exact.square().mean()
+
+
+def test_unknown_name_setting_and_choice_are_input_errors():
+    with pytest.raises(InputError, match="did you mean 'film'"):
+        build("flim", IMAGE, CONDITION, seed=0)
+    with pytest.raises(InputError, match="did you mean 'channels'"):
+        build("film", IMAGE, CONDITION, seed=0, chanels=(8, 8))
+    with pytest.raises(InputError, match="known: none, group"):
+        build("film", IMAGE, CONDITION, seed=0, norm="batch")
+    with pytest.raises(InputError, match="did you mean 'frozen'"):
+        build("film", IMAGE, CONDITION, seed=0, embedding="froze")
+    with pytest.raises(InputError, match="divisible by 4"):
+        build("film", (3, 18, 16), CONDITION, seed=0)
+
+
+def test_a_plug_in_is_built_by_its_name():
+    @register("plug-in-of-this-test")
+    class Plain(Denoiser):
+        def __init__(self, image_shape, condition_shape, gain: float = 1.0) -> None:
+            super().__init__(image_shape, condition_shape)
+            self.condition_embedding = torch.nn.Identity()
+            self.gain = gain
+
+    assert build("plug-in-of-this-test", IMAGE, CONDITION, seed=0, gain=2.0).gain == 2.0
+    with pytest.raises(InputError, match="already a denoiser"):
+        register("plug-in-of-this-test")(Denoiser)

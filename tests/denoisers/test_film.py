@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import torch
+
+from conceptlab.denoisers import build
+
+from .conftest import inputs, perturbed, small
+
+
+def test_size_and_start():
+    denoiser = build("film", (3, 16, 16), (6,), seed=0)
+    assert sum(p.numel() for p in denoiser.parameters()) == 353_772
+    assert denoiser(*inputs()).abs().max() == 0
+
+
+def test_linear_embedding_adds_and_mlp_does_not():
+    """What the default builds in: the embedding of two changes is the sum of the changes."""
+    base, one, two = torch.zeros(3, 1, 6).unbind()
+    one, two = one.clone(), two.clone()
+    one[0, 0] = 1.0
+    two[0, 3] = 1.0
+
+    def interaction(kind: str) -> torch.Tensor:
+        denoiser = perturbed(small({"name": "film"}, embedding_kind=kind))
+        e = [denoiser.embed(c)["shared"] for c in (base, one, two, one + two)]
+        return (e[3] - e[1] - e[2] + e[0]).abs().max()
+
+    assert interaction("linear") < 1e-6
+    assert interaction("mlp") > 1e-3
