@@ -1,0 +1,61 @@
+"""How well generated images match the class that was asked for.
+
+Everything starts from a probe's probabilities: for each concept variable an array (images, values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from conceptlab.concepts import Class, ConceptSpace
+
+Probabilities = Mapping[str, NDArray[np.floating]]
+
+
+def hits(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> NDArray[np.bool_]:
+    """(images, variables): is the most probable value the one asked for?"""
+    columns = [probabilities[name].argmax(axis=1) == value for name, value in zip(space.names, asked)]
+    return np.stack(columns, axis=1)
+
+
+def joint_accuracy(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> float:
+    """okawa2023 Eq. 2: the share of images on which every variable is right (a product of indicators)."""
+    return float(hits(space, probabilities, asked).all(axis=1).mean())
+
+
+def joint_probability(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> float:
+    """okawa2023 §3.1: the mean product of the probabilities of the values asked for."""
+    factors = [probabilities[name][:, value] for name, value in zip(space.names, asked)]
+    return float(np.prod(factors, axis=0).mean())
+
+
+def variable_accuracies(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> dict[str, float]:
+    """The share of images on which each variable by itself is right."""
+    return dict(zip(space.names, hits(space, probabilities, asked).mean(axis=0).tolist()))
+
+
+def additive_accuracy(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> float:
+    """okawa2023 Fig 6: the mean of the single accuracies, which suggests smooth progress."""
+    return float(hits(space, probabilities, asked).mean())
+
+
+def concept_space(space: ConceptSpace, probabilities: Probabilities) -> dict[str, float]:
+    """park2024 §3.1: mean position of the images along each variable, 0 at its first value, 1 at its last.
+
+    For two values this is the mean probability of the second one.
+    """
+    found = {}
+    for variable in space.concepts:
+        scale = np.linspace(0, 1, len(variable.values)) if len(variable.values) > 1 else np.zeros(1)
+        found[variable.name] = float((probabilities[variable.name] @ scale).mean())
+    return found
+
+
+def drawn(space: ConceptSpace, probabilities: Probabilities) -> dict[Class, float]:
+    """What was drawn: the share of images read as each class, classes that were never drawn left out."""
+    labels = np.stack([probabilities[name].argmax(axis=1) for name in space.names], axis=1)
+    classes, counts = np.unique(labels, axis=0, return_counts=True)
+    return {tuple(int(v) for v in cls): float(n) / len(labels) for cls, n in zip(classes, counts)}

@@ -1,0 +1,70 @@
+"""When something emerges: the time a curve first stays above a threshold, and how suddenly it rises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+CONSECUTIVE = 3
+
+
+def emergence_time(
+    steps: ArrayLike, values: ArrayLike, threshold: float, consecutive: int = CONSECUTIVE
+) -> float:
+    """The first of `consecutive` evaluations in a row at or above the threshold; NaN if that never happens.
+
+    At the end of a curve there may be fewer evaluations left than that; they do not count as emergence, since a
+    single lucky evaluation at the end would. NaN (never) is not the last step: the statistics treat it as censored.
+    """
+    steps, above = np.asarray(steps), np.asarray(values, dtype=float) >= threshold
+    run = 0
+    for i, high in enumerate(above):
+        run = run + 1 if high else 0
+        if run == consecutive:
+            return float(steps[i - consecutive + 1])
+    return float("nan")
+
+
+def rise(steps: ArrayLike, values: ArrayLike, low: float = 0.1, high: float = 0.9) -> tuple[float, float]:
+    """Steps at which a curve last leaves `low` and first reaches `high` of its final value, interpolated linearly.
+
+    NaN where the curve never crosses. Relative to the final value, so that curves of different heights compare.
+    """
+    steps, curve = np.asarray(steps, dtype=float), np.asarray(values, dtype=float)
+    final = curve[-1]
+    return _crossing(steps, curve, low * final, last=True), _crossing(steps, curve, high * final, last=False)
+
+
+def _crossing(steps: np.ndarray, curve: np.ndarray, level: float, *, last: bool) -> float:
+    upward = np.flatnonzero((curve[:-1] < level) & (curve[1:] >= level))
+    if len(upward) == 0:
+        return float("nan")
+    i = upward[-1 if last else 0]
+    share = (level - curve[i]) / (curve[i + 1] - curve[i])
+    return float(steps[i] + share * (steps[i + 1] - steps[i]))
+
+
+def emergence_table(
+    metrics: pd.DataFrame,
+    threshold: float,
+    by: Sequence[str],
+    measure: str = "accuracy",
+    weights: str = "raw",
+) -> pd.DataFrame:
+    """Emergence times of the curves of a tidy table, one row for each combination of the columns `by`.
+
+    `last` is the last step of the curve: where `time` is NaN the time is censored there.
+    """
+    rows = metrics[
+        (metrics["measure"] == measure) & (metrics["weights"] == weights) & (metrics["variable"] == "")
+    ]
+    found = []
+    for key, curve in rows.sort_values("step").groupby(list(by), sort=True):
+        mean = curve.groupby("step")["value"].mean()
+        time = emergence_time(mean.index.to_numpy(), mean.to_numpy(), threshold)
+        named = dict(zip(by, key if isinstance(key, tuple) else (key,)))
+        found.append({**named, "time": time, "last": int(mean.index[-1]), "final": float(mean.iloc[-1])})
+    return pd.DataFrame(found)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conceptlab.measures import emergence_table, emergence_time, rise
+
+STEPS = np.arange(100, 1100, 100)
+
+
+def test_a_step_is_found_where_it_is():
+    assert emergence_time(STEPS, STEPS >= 400, 0.8) == 400
+
+
+def test_a_lucky_evaluation_is_not_emergence():
+    curve = np.array([0, 1, 0, 1, 1, 0, 1, 1, 1, 1.0])
+    assert emergence_time(STEPS, curve, 0.8) == 700
+
+
+def test_never_stays_never():
+    assert math.isnan(emergence_time(STEPS, np.zeros(10), 0.8))
+    assert math.isnan(emergence_time(STEPS, STEPS >= 900, 0.8)), "two evaluations at the end are not three"
+    assert math.isnan(emergence_time(STEPS, np.full(10, np.nan), 0.8))
+
+
+def test_junk_curves_hardly_ever_emerge():
+    generator = np.random.default_rng(0)
+    times = [emergence_time(STEPS, generator.uniform(0, 1, 10), 0.9) for _ in range(2000)]
+    assert np.mean(np.isfinite(times)) < 0.02  # 8 windows × .1^3
+
+
+def test_rise_of_a_straight_line():
+    low, high = rise(np.arange(101), np.arange(101) / 100)
+    assert (low, high) == pytest.approx((10, 90))
+    assert all(math.isnan(t) for t in rise(np.arange(5), np.ones(5)))
+
+
+def test_a_table_of_times():
+    rows = [
+        {
+            "seed": seed,
+            "class": cls,
+            "step": s,
+            "measure": "accuracy",
+            "weights": "raw",
+            "variable": "",
+            "value": s >= at,
+        }
+        for seed in (0, 1)
+        for cls, at in (("00", 200), ("11", 600 + 100 * seed), ("10", 5000))
+        for s in STEPS
+    ]
+    table = emergence_table(pd.DataFrame(rows), 0.8, by=["seed", "class"]).set_index(["seed", "class"])
+    assert table.loc[(0, "00"), "time"] == 200
+    assert table.loc[(1, "11"), "time"] == 700
+    assert math.isnan(table.loc[(0, "10"), "time"])
+    assert table["last"].unique().tolist() == [1000]
