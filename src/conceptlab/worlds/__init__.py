@@ -1,0 +1,22 @@
+"""Where images and conditions come from. Import a world here, or `build` it by its name."""
+
+from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class_index
+from conceptlab.worlds.circles import Circles
+from conceptlab.worlds.registry import build, names, register
+from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
+
+__all__ = [
+    "OKAWA2023",
+    "OKAWA2023_BACKGROUND",
+    "QUICKSTART",
+    "Circles",
+    "Factors",
+    "RenderedWorld",
+    "Samples",
+    "Shapes",
+    "World",
+    "build",
+    "class_index",
+    "names",
+    "register",
+]

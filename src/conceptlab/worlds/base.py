@@ -1,0 +1,160 @@
+"""What training and evaluation ask of a source of images, and what a renderer adds.
+
+A `World` knows its concept space, gives images of a class with their conditions and labels, and the condition
+that asks for a class. A `RenderedWorld` also knows the factors behind every image (where, how large, which
+colour), so that one concept can be flipped while everything else is held.
+
+Concrete worlds are frozen dataclasses whose fields are their settings.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from conceptlab import random
+from conceptlab.concepts import Class, ConceptSpace, Split
+from conceptlab.errors import InputError
+
+Factors = dict[str, Tensor]
+"""The true values of every image, one tensor of n rows per factor."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Images with everything that is known about them."""
+
+    images: Tensor  # (n, C, H, W) float32 in [0, 1]
+    conditions: Tensor  # (n, *condition_shape) float32
+    labels: Tensor  # (n, concept variables) int64
+    factors: Factors  # empty where nobody knows them
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @classmethod
+    def join(cls, parts: Sequence[Samples]) -> Samples:
+        """The parts one after another."""
+        return cls(
+            torch.cat([part.images for part in parts]),
+            torch.cat([part.conditions for part in parts]),
+            torch.cat([part.labels for part in parts]),
+            {name: torch.cat([part.factors[name] for part in parts]) for name in parts[0].factors},
+        )
+
+
+class World(ABC):
+    """Where images and conditions come from."""
+
+    name: ClassVar[str] = ""
+    """The name it is registered under."""
+
+    @property
+    @abstractmethod
+    def space(self) -> ConceptSpace:
+        """Its variables, concepts and free ones."""
+
+    @property
+    @abstractmethod
+    def image_shape(self) -> tuple[int, int, int]:
+        """(C, H, W)."""
+
+    @property
+    @abstractmethod
+    def condition_parts(self) -> dict[str, slice]:
+        """Which entries of a condition belong to which variable, in the order of the entries."""
+
+    @property
+    def condition_shape(self) -> tuple[int, ...]:
+        return (max(part.stop for part in self.condition_parts.values()),)
+
+    @abstractmethod
+    def condition(self, cls: Class) -> Tensor:
+        """The ordinary prompt of a class: the condition of its mean image."""
+
+    @abstractmethod
+    def sample(self, cls: Class, n: int, seed: int) -> Samples:
+        """Images of one class. Fewer images with the same seed are the first of more."""
+
+    def dataset(self, split: Split, seed: int) -> Samples:
+        """The images of a training split, class after class.
+
+        Every class has a stream of its own, so that images of two classes share no location or angle, and a
+        class with fewer images holds the first of those it would hold with more.
+        """
+        if split.space != self.space:
+            raise InputError(f"the split is over {split.space!r}; this world has {self.space!r}")
+        return Samples.join(
+            [self.sample(cls, split.counts[cls], class_seed(self.space, cls, seed)) for cls in split.train]
+        )
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The fields as JSON would give them back; `build(world.name, **world.settings)` is the same world."""
+        if not dataclasses.is_dataclass(self):
+            raise TypeError(f"{type(self).__name__} must be a dataclass whose fields are its settings")
+        return {f.name: thaw(getattr(self, f.name)) for f in dataclasses.fields(self)}
+
+
+class RenderedWorld(World):
+    """A world that draws factors and renders them, so that its images are never exhausted."""
+
+    @abstractmethod
+    def draw(self, cls: Class, n: int, seed: int) -> Factors:
+        """Factors of n images of a class.
+
+        Each factor has a random stream of its own that does not depend on the class: two classes drawn with
+        one seed differ only in what the class sets (common random numbers).
+        """
+
+    @abstractmethod
+    def render(self, factors: Factors) -> Tensor:
+        """The images of the factors, and of nothing else: (n, C, H, W) float32 in [0, 1]."""
+
+    @abstractmethod
+    def condition_of(self, factors: Factors) -> Tensor:
+        """The true condition of every image, as used in training."""
+
+    def sample(self, cls: Class, n: int, seed: int) -> Samples:
+        factors = self.draw(cls, n, seed)
+        labels = torch.tensor(cls, dtype=torch.int64).repeat(n, 1)
+        return Samples(self.render(factors), self.condition_of(factors), labels, factors)
+
+
+def class_seed(space: ConceptSpace, cls: Class, seed: int) -> int:
+    """The seed of one class within a data set: depends on the class, not on which others are there."""
+    high, low = random.key(seed, f"worlds/class {space.code(cls)}").tolist()
+    return ((high & 0x7FFFFFFF) << 32) | (low & 0xFFFFFFFF)
+
+
+def class_index(space: ConceptSpace, labels: Tensor) -> Tensor:
+    """Labels (..., variables) to positions in `space.classes`."""
+    index = torch.zeros(labels.shape[:-1], dtype=torch.int64, device=labels.device)
+    for place, size in enumerate(space.sizes):
+        index = index * size + labels[..., place]
+    return index
+
+
+def spread(seed: int, factor: str, shape: Sequence[int]) -> Tensor:
+    """Uniform in [-1, 1): the random part of one factor, the same whatever the class."""
+    return random.uniform(random.key(seed, f"worlds/{factor}"), shape) * 2 - 1
+
+
+def freeze(value: Any) -> Any:
+    """Lists to tuples and mappings to pairs, so that settings read from JSON can be fields of a frozen world."""
+    if isinstance(value, Mapping):
+        return tuple((key, freeze(item)) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item) for item in value)
+    return value
+
+
+def thaw(value: Any) -> Any:
+    """Tuples to lists, as they come back from JSON."""
+    return [thaw(item) for item in value] if isinstance(value, tuple) else value
