@@ -1,0 +1,1 @@
+"""Closed forms, flows and fast networks for the theory of concept learning."""
