@@ -4,6 +4,7 @@ from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class
 from conceptlab.worlds.circles import Circles
 from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
+from conceptlab.worlds.signal import Signal, concept_signal, signal_by_class
 
 __all__ = [
     "OKAWA2023",
@@ -14,9 +15,12 @@ __all__ = [
     "RenderedWorld",
     "Samples",
     "Shapes",
+    "Signal",
     "World",
     "build",
     "class_index",
+    "concept_signal",
     "names",
     "register",
+    "signal_by_class",
 ]
