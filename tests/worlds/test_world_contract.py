@@ -168,5 +168,5 @@ def test_a_world_without_a_renderer_plugs_in() -> None:
         assert data.images.unique().tolist() == [0.25]
         assert world.settings == {"level": 0.25}
     finally:
-        del _WORLDS["test-constant"]
+        del _WORLDS._makers["test-constant"]
     assert Shapes.name == "shapes"
