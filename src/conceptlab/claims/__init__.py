@@ -1,0 +1,56 @@
+"""Claims: per-seed numbers in, verdicts out. How a verdict comes about is told in `docs/claims.md`."""
+
+from conceptlab.claims.calibration import Rates, calibrate, permuted
+from conceptlab.claims.claim import Claim, Tables, thresholds_hash
+from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
+from conceptlab.claims.render import interval_text, render_verdicts, summary
+from conceptlab.claims.statistics import (
+    accuracy_resolution,
+    correlation,
+    final_value,
+    outcome_per_seed,
+    slope,
+    value_per_seed,
+    within_correlation,
+)
+from conceptlab.claims.times import censored_times, group_times, ordering, time_ratio
+from conceptlab.claims.values import NoData, PerSeed, difference, ratio, smallest
+from conceptlab.claims.verdict import Verdict, read_claims, to_json, verdict_table, write_claims
+
+__all__ = [
+    "Claim",
+    "Measured",
+    "NoData",
+    "PerSeed",
+    "Rates",
+    "Tables",
+    "Verdict",
+    "accuracy_resolution",
+    "calibrate",
+    "censored_times",
+    "correlation",
+    "difference",
+    "final_value",
+    "group_times",
+    "holm",
+    "interval_text",
+    "judge",
+    "judge_measured",
+    "measure",
+    "ordering",
+    "outcome_per_seed",
+    "permuted",
+    "ratio",
+    "read_claims",
+    "render_verdicts",
+    "slope",
+    "smallest",
+    "summary",
+    "thresholds_hash",
+    "time_ratio",
+    "to_json",
+    "value_per_seed",
+    "verdict_table",
+    "within_correlation",
+    "write_claims",
+]

@@ -1,0 +1,126 @@
+"""Intervals over seeds, and the smallest error level at which each would exclude a threshold.
+
+Every interval is two-sided at level 1 - alpha and is built one end at a time: the lower end from the seeds'
+lower bounds, the upper end from their upper bounds, so it holds whatever the censored values really were.
+
+An end is the outer one of two. The first is Student's, mean ± t(alpha/2, n-1) · max(s, resolution)/√n. The
+second is a guard from ranks, the exact sign-test bound on the median at a fixed one-sided 5 % (at n ≤ 7 the
+most extreme seed): Student's t alone errs on skewed, two-humped or tied values, and the guard keeps the rate
+of false ends at or below 1/32 for n ≥ 5 whatever the distribution. Where some bound is infinite there is no
+mean, and the rank bound alone decides, at level alpha/2.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from scipy import special, stats
+
+from conceptlab.claims.values import Array, PerSeed
+from conceptlab.errors import InputError
+
+GUARD = 0.05  # one-sided, fixed: ranks of a few seeds cannot follow a Holm-adjusted level
+TIE = 1e-12  # relative; values that differ only by rounding are tied
+
+
+def tied(values: Array) -> bool:
+    """Whether all values are the same up to rounding."""
+    return bool(np.ptp(values) <= TIE * max(1.0, float(np.abs(values).max())))
+
+
+def undecidable(values: PerSeed, resolution: float) -> bool:
+    """Seeds that tie exactly show no spread; without a stated resolution nothing bounds it from below."""
+    ends = [end for end in (values.low, values.high) if np.isfinite(end).all()]
+    return resolution == 0 and any(tied(end) for end in ends)
+
+
+def _t_quantile(tail: float, freedom: int) -> float:
+    return -float(special.stdtrit(freedom, tail))
+
+
+def _standard_error(values: Array, resolution: float) -> float:
+    return max(float(np.std(values, ddof=1)), resolution) / math.sqrt(len(values))
+
+
+def _rank_bound(values: Array, tail: float) -> float:
+    """The k-th smallest value, k the largest with P(Binomial(n, ½) < k) ≤ tail: below the median but for `tail`."""
+    n = len(values)
+    k = int(np.sum(special.bdtr(np.arange(n), n, 0.5) <= tail))
+    return float(np.sort(values)[k - 1]) if k else -math.inf
+
+
+def _guard(values: Array) -> float:
+    bound = _rank_bound(values, GUARD)
+    return bound if math.isfinite(bound) else float(values.min())
+
+
+def _lower_end(values: Array, resolution: float, alpha: float) -> float:
+    if not np.isfinite(values).all():
+        return _rank_bound(values, alpha / 2)
+    student = float(values.mean()) - _t_quantile(alpha / 2, len(values) - 1) * _standard_error(
+        values, resolution
+    )
+    return min(float(student), _guard(values))
+
+
+def _lower_p(values: Array, bar: float, resolution: float) -> float:
+    """The smallest alpha at which `_lower_end` lies above the bar; 1 if none does."""
+    n = len(values)
+    if not np.isfinite(values).all():
+        return min(1.0, 2 * float(special.bdtr(int(np.sum(values <= bar)), n, 0.5)))
+    error = _standard_error(values, resolution)
+    if _guard(values) <= bar or error == 0:
+        return 1.0
+    return min(1.0, 2 * float(special.stdtr(n - 1, (bar - values.mean()) / error)))
+
+
+def student_interval(values: PerSeed, alpha: float, resolution: float = 0.0) -> tuple[float, float]:
+    """The interval for a typical seed; an end is infinite where censoring leaves it open."""
+    return _lower_end(values.low, resolution, alpha), -_lower_end(-values.high, resolution, alpha)
+
+
+def student_p(values: PerSeed, bar: float, resolution: float = 0.0) -> tuple[float, float]:
+    """Smallest alpha at which the interval lies above the bar, and at which it lies below."""
+    return _lower_p(values.low, bar, resolution), _lower_p(-values.high, -bar, resolution)
+
+
+def _successes(values: PerSeed) -> tuple[int, int]:
+    """How many seeds succeeded for sure, and how many may have."""
+    low, high = np.maximum(values.low, 0), np.minimum(values.high, 1)
+    if not (np.isin(low, (0, 1)).all() and np.isin(high, (0, 1)).all()):
+        raise InputError("a proportion needs per-seed outcomes that are 0 or 1")
+    return int(low.sum()), int(high.sum())
+
+
+def proportion_interval(values: PerSeed, alpha: float) -> tuple[float, float]:
+    """Clopper–Pearson: exact for the share of seeds, at any number of seeds."""
+    n, (sure, possible) = len(values), _successes(values)
+    low = float(stats.beta.ppf(alpha / 2, sure, n - sure + 1)) if sure else 0.0
+    high = float(stats.beta.isf(alpha / 2, possible + 1, n - possible)) if possible < n else 1.0
+    return low, high
+
+
+def proportion_p(values: PerSeed, bar: float) -> tuple[float, float]:
+    """As `student_p`, for the Clopper–Pearson interval."""
+    n, (sure, possible) = len(values), _successes(values)
+    above = 2 * float(stats.binom.sf(sure - 1, n, bar))
+    below = 2 * float(stats.binom.cdf(possible, n, bar))
+    return min(1.0, above), min(1.0, below)
+
+
+def centre(values: PerSeed) -> tuple[float | None, str]:
+    """The number shown for a claim: the mean, or with censored seeds the median or a bound on it."""
+    if not len(values):
+        return None, ""
+    if values.is_exact:
+        return float(values.low.mean()), ""
+    # The median of the bounds bounds the median; unlike the mean it survives a minority of open ends.
+    with np.errstate(invalid="ignore"):  # between -inf and inf there is no median: shown as none
+        low, high = float(np.median(values.low)), float(np.median(values.high))
+    if math.isfinite(low):
+        return (
+            low,
+            "value is the median over seeds" if low == high else "value is a lower bound on the median",
+        )
+    return (high, "value is an upper bound on the median") if math.isfinite(high) else (None, "")

@@ -1,0 +1,204 @@
+"""From per-seed values to verdicts.
+
+Within each paper the claims are judged together by Holm's step-down rule, and the interval shown is the one
+that decided: a claim whose p-value is the i-th smallest of m and passes is shown at level 1 - alpha/(m-i+1),
+all that did not pass at the level at which the steps stopped. So a claim is decided exactly when its shown
+interval excludes the threshold. Claims without a usable value cannot be a chance hit and do not count in m.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.claims.claim import Claim, Tables, thresholds_hash
+from conceptlab.claims.interval import (
+    centre,
+    proportion_interval,
+    proportion_p,
+    student_interval,
+    student_p,
+    undecidable,
+)
+from conceptlab.claims.values import NoData, PerSeed
+from conceptlab.claims.verdict import Outcome, Verdict
+
+ALPHA = 0.05  # two-sided, for each paper's claims together
+FIRM_SEEDS = 5  # from here on the rank guard alone bounds the error: (1/2)^5 < 5 %
+
+
+class _Present(dict[str, pd.DataFrame]):
+    """Tables that say which one is missing instead of raising a bare KeyError."""
+
+    def __missing__(self, name: str) -> pd.DataFrame:
+        raise NoData(f"no table '{name}' in this run")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A claim with its per-seed values, or with the reason why there are none."""
+
+    claim: Claim
+    values: PerSeed
+    reason: str = ""
+
+
+def measure(claims: Iterable[Claim], tables: Tables) -> list[Measured]:
+    """Every claim's per-seed values from one figure's tables."""
+    present, measured = _Present(tables), []
+    for claim in claims:
+        try:
+            measured.append(Measured(claim, claim.measure(present)))
+        except NoData as reason:
+            measured.append(Measured(claim, PerSeed((), np.array([]), np.array([])), str(reason)))
+    return measured
+
+
+def judge(claims: Iterable[Claim], tables: Tables, scale: str) -> list[Verdict]:
+    """Verdicts on claims that share one set of tables; `scale` is `paper` or something below it."""
+    return judge_measured(measure(claims, tables), scale)
+
+
+def judge_measured(measured: Sequence[Measured], scale: str) -> list[Verdict]:
+    """Verdicts in the order given; all claims of one paper form one Holm family, whatever their figure."""
+    fingerprint = thresholds_hash([m.claim for m in measured])
+    families: dict[str, list[int]] = defaultdict(list)
+    for i, m in enumerate(measured):
+        if m.claim.kind == "empirical" and len(m.values) >= 2:
+            families[m.claim.paper].append(i)
+    levels: dict[int, tuple[float, int]] = {}
+    for members in families.values():
+        alphas = holm([min(_p_values(measured[i])) for i in members])
+        levels |= {i: (alpha, len(members)) for i, alpha in zip(members, alphas)}
+    return [
+        _identity(m, fingerprint)
+        if m.claim.kind == "identity"
+        else _empirical(m, scale, levels.get(i), fingerprint)
+        for i, m in enumerate(measured)
+    ]
+
+
+def holm(p_values: Sequence[float], alpha: float = ALPHA) -> list[float]:
+    """The level each hypothesis is finally tested at: p ≤ level exactly for those that Holm's rule rejects."""
+    m = len(p_values)
+    levels = [alpha] * m
+    stopped: float | None = None
+    for rank, i in enumerate(np.argsort(np.asarray(p_values, dtype=float), kind="stable")):
+        step = alpha / (m - rank)
+        if stopped is None and p_values[i] > step:
+            stopped = step
+        levels[i] = step if stopped is None else stopped
+    return levels
+
+
+def _p_values(m: Measured) -> tuple[float, float]:
+    """Smallest alpha at which the interval supports the claim, and at which it contradicts it."""
+    claim, values = m.claim, m.claim.transformed(m.values)
+    if claim.interval == "student" and undecidable(values, claim.resolution):
+        return 1.0, 1.0
+
+    def sides(bar: float) -> tuple[float, float]:
+        if claim.interval == "proportion":
+            return proportion_p(values, bar)
+        return student_p(values, bar, claim.resolution)
+
+    over, under = sides(claim.bar)
+    if claim.side == "within":
+        over_floor, under_floor = sides(-claim.bar)
+        return max(under, over_floor), min(over, under_floor)
+    return (over, under) if claim.side == "above" else (under, over)
+
+
+def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerprint: str) -> Verdict:
+    claim, values = m.claim, m.claim.transformed(m.values)
+    number, about = centre(values)
+    unknown = max(m.values.unknown, values.unknown)
+    notes, ends, outcome = [about], (-np.inf, np.inf), "inconclusive"
+    if level is None:
+        notes.insert(0, m.reason or ("one seed has no spread" if len(values) else "no value"))
+    elif claim.interval == "student" and undecidable(values, claim.resolution):
+        notes.insert(0, "all seeds tie and the claim states no resolution, so no spread is known")
+    else:
+        alpha, family = level
+        ends, outcome = _decide(claim, values, alpha)
+        notes.append(f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claims)")
+        notes.append(_floor_note(claim, values))
+    if unknown:
+        notes.append(f"{unknown} of {len(values)} seeds have no value and count against")
+    firm = scale == "paper" and len(values) - unknown >= FIRM_SEEDS
+    return Verdict(
+        **_head(claim),
+        value=None if number is None else claim.restored(number),
+        ci_low=claim.restored(ends[0]) if np.isfinite(ends[0]) else None,
+        ci_high=claim.restored(ends[1]) if np.isfinite(ends[1]) else None,
+        verdict=outcome,
+        strength="firm" if firm else "indicative",
+        seeds=len(values),
+        censored=m.values.censored,
+        note=_note(notes, fingerprint),
+    )
+
+
+def _decide(claim: Claim, values: PerSeed, alpha: float) -> tuple[tuple[float, float], Outcome]:
+    if claim.interval == "proportion":
+        low, high = proportion_interval(values, alpha)
+    else:
+        low, high = student_interval(values, alpha, claim.resolution)
+    bar = claim.bar
+    if claim.side == "within":
+        holds, fails = -bar < low and high < bar, low > bar or high < -bar
+    else:
+        holds, fails = (low > bar, high < bar) if claim.side == "above" else (high < bar, low > bar)
+    return (low, high), "reproduced" if holds else "not reproduced" if fails else "inconclusive"
+
+
+def _floor_note(claim: Claim, values: PerSeed) -> str:
+    used = (
+        claim.interval == "student"
+        and values.is_exact
+        and float(np.std(values.low, ddof=1)) < claim.resolution
+    )
+    return "seeds scatter less than the measurement resolves: its resolution sets the width" if used else ""
+
+
+def _identity(m: Measured, fingerprint: str) -> Verdict:
+    """Mathematics: the largest error over all cases against a tolerance. No interval, no chance, no Holm."""
+    errors = np.maximum(np.abs(m.values.low), np.abs(m.values.high))
+    worst = float(errors.max()) if len(errors) else None
+    if worst is None:
+        outcome: Outcome = "inconclusive"
+    else:
+        outcome = "reproduced" if worst <= m.claim.threshold else "not reproduced"
+    unknown = f"{m.values.unknown} cases have no finite error" if m.values.unknown else ""
+    return Verdict(
+        **_head(m.claim),
+        value=worst,
+        ci_low=None,
+        ci_high=None,
+        verdict=outcome,
+        strength="firm",
+        seeds=len(errors),
+        censored=m.values.censored,
+        note=_note([m.reason or ("" if len(errors) else "no value"), unknown], fingerprint),
+    )
+
+
+def _head(claim: Claim) -> dict[str, Any]:
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "figure": claim.figure,
+        "kind": claim.kind,
+        "statement": claim.statement,
+        "statistic": f"{claim.statistic}; claimed {claim.criterion}",
+        "threshold": claim.threshold,
+    }
+
+
+def _note(parts: Sequence[str], fingerprint: str) -> str:
+    return "; ".join([part for part in parts if part] + [f"thresholds {fingerprint}"])

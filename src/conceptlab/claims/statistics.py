@@ -1,0 +1,138 @@
+"""Per-seed statistics that many claims share, from tidy tables (seed, step, class, variable, measure, value).
+
+Filter the table first (`frame.query(...)`); each function then gives one value per seed. A seed for which
+rows are missing is unknown and counts against the claim; it is never averaged over what happens to be there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from conceptlab.claims.values import Array, NoData, PerSeed
+from conceptlab.errors import InputError
+
+_REDUCTIONS: dict[str, Callable[[Array], float]] = {
+    "mean": lambda rows: float(np.mean(rows)),
+    "min": lambda rows: float(np.min(rows)),
+    "max": lambda rows: float(np.max(rows)),
+}
+Reduction = Literal["mean", "min", "max"]
+
+
+def _need(frame: pd.DataFrame, *columns: str) -> None:
+    for column in columns:
+        if column not in frame.columns:
+            raise InputError(f"statistic: the table has no column '{column}'; it has {list(frame.columns)}")
+    if frame.empty:
+        raise NoData("the table has no rows for this claim")
+
+
+def accuracy_resolution(accuracy: float, images: int) -> float:
+    """Standard error of an accuracy measured on so many images: the `resolution` of an accuracy claim."""
+    if not 0 < accuracy < 1 or images < 1:
+        raise InputError("resolution: needs an accuracy strictly between 0 and 1 and at least one image")
+    return math.sqrt(accuracy * (1 - accuracy) / images)
+
+
+def value_per_seed(frame: pd.DataFrame, over: Reduction = "mean", value: str = "value") -> PerSeed:
+    """Each seed's mean, smallest or largest value over its rows."""
+    _need(frame, "seed", value)
+    groups = {seed: rows[value].to_numpy(float) for seed, rows in frame.groupby("seed")}
+    most = max(len(rows) for rows in groups.values())
+    reduce = _REDUCTIONS[over]
+    return PerSeed.exact(
+        {seed: reduce(rows) if len(rows) == most else math.nan for seed, rows in groups.items()}
+    )
+
+
+def final_value(frame: pd.DataFrame, over: Reduction = "mean", value: str = "value") -> PerSeed:
+    """`value_per_seed` at the last step; a seed that has not come that far is unknown."""
+    _need(frame, "seed", "step", value)
+    done = value_per_seed(frame[frame["step"] == frame["step"].max()], over, value)
+    late = {seed: math.nan for seed in frame["seed"].unique() if seed not in done.seeds}
+    return PerSeed.exact(dict(zip(done.seeds, done.low)) | late)
+
+
+def correlation(
+    frame: pd.DataFrame, x: str, y: str, method: Literal["spearman", "pearson"] = "spearman"
+) -> PerSeed:
+    """Within each seed the correlation of two columns over its settings (judge it with `transform="fisher"`).
+
+    A `y` of +inf is a time never reached. Spearman's ρ then has exact bounds, since such settings hold the top
+    ranks in an unknown order; Pearson's r does not exist, and the seed is unknown.
+    """
+    _need(frame, "seed", x, y)
+    bounds = {}
+    for seed, rows in frame.groupby("seed"):
+        pair = rows[x].to_numpy(float), rows[y].to_numpy(float)
+        bounds[seed] = _spearman(*pair) if method == "spearman" else (_pearson(*pair),) * 2
+    low, high = np.array(list(bounds.values())).T
+    return PerSeed(tuple(bounds), low, high)
+
+
+def _pearson(x: Array, y: Array) -> float:
+    usable = len(x) >= 3 and np.isfinite(x).all() and np.isfinite(y).all()
+    if not usable or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    return float(np.corrcoef(x, y)[0, 1])
+
+
+def _spearman(x: Array, y: Array) -> tuple[float, float]:
+    never = np.isposinf(y)
+    # For ranks any numbers beyond the last known one will do: spread them with x, then against x.
+    top = np.max(y[~never], initial=0.0)
+    rank = stats.rankdata(x[never], method="ordinal") if never.any() else np.array([])
+    ends = []
+    for order in (len(rank) + 1 - rank, rank):
+        filled = y.copy()
+        filled[never] = top + order
+        ends.append(
+            _pearson(stats.rankdata(x), stats.rankdata(filled)) if not np.isnan(filled).any() else math.nan
+        )
+    return min(ends), max(ends)
+
+
+def slope(frame: pd.DataFrame, x: str, y: str) -> PerSeed:
+    """Within each seed the least-squares slope of `y` on `x`; unknown where a value is missing or infinite."""
+    _need(frame, "seed", x, y)
+    slopes = {}
+    for seed, rows in frame.groupby("seed"):
+        a, b = rows[x].to_numpy(float), rows[y].to_numpy(float)
+        sound = len(a) >= 2 and np.isfinite(a).all() and np.isfinite(b).all() and np.ptp(a) > 0
+        slopes[seed] = float(np.cov(a, b)[0, 1] / np.var(a, ddof=1)) if sound else math.nan
+    return PerSeed.exact(slopes)
+
+
+def outcome_per_seed(frame: pd.DataFrame, column: str) -> PerSeed:
+    """Whether each seed succeeded in all its rows, as 0 or 1 (judge it with `interval="proportion"`)."""
+    _need(frame, "seed", column)
+    return PerSeed.exact(frame.groupby("seed")[column].all().astype(float))
+
+
+def within_correlation(frame: pd.DataFrame, x: str, y: str, by: str) -> PerSeed:
+    """Each seed's share in the correlation of `x` and `y` over seeds, with the means of each setting removed.
+
+    The mean of the shares is the pooled within-setting correlation, free of any trend over settings that both
+    columns follow; seeds stay the unit, so the same seed in several settings is not counted as several. Judge
+    it against 0 on the plain scale: a share is not itself a correlation and may exceed 1.
+    """
+    _need(frame, "seed", by, x, y)
+    wide = {
+        c: frame.pivot_table(index="seed", columns=by, values=c, dropna=False).to_numpy(float) for c in (x, y)
+    }
+    seeds = tuple(sorted(frame["seed"].unique()))
+    whole = np.isfinite(wide[x]).all(axis=1) & np.isfinite(wide[y]).all(axis=1)
+    a, b = (
+        table[whole] - table[whole].mean(axis=0) if whole.any() else table[whole] for table in wide.values()
+    )
+    scale = math.sqrt(float((a**2).sum() * (b**2).sum()))
+    shares = np.full(len(seeds), math.nan)
+    if scale > 0:
+        shares[whole] = (a * b).sum(axis=1) * whole.sum() / scale
+    return PerSeed(seeds, shares, shares)

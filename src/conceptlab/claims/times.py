@@ -1,0 +1,66 @@
+"""Emergence times as per-seed values: censored, grouped, compared as ratios.
+
+Times are compared by their ratio and judged on the log scale (`transform="log"`, threshold 1 for "later
+than"). A time that was never reached is at least the last step; one already reached at the first evaluation
+is at most that. Both stay bounds: neither dropped nor set to the step itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.claims.values import NoData, PerSeed, ratio, smallest
+from conceptlab.errors import InputError
+
+
+def censored_times(times: pd.Series, *, first: float, last: float) -> pd.DataFrame:
+    """Bounds `low`, `high` on each time; NaN or anything past `last` means never reached by `last`."""
+    if not 0 < first < last:
+        raise InputError(
+            f"times: the first evaluation ({first:g}) must be positive and before the last ({last:g})"
+        )
+    step = times.astype(float)
+    never, early = step.isna() | (step > last), step <= first
+    low = step.mask(never, last).mask(early, 0.0)
+    high = step.mask(never, math.inf).mask(early, first)
+    return pd.DataFrame({"low": low, "high": high})
+
+
+def group_times(
+    frame: pd.DataFrame, by: str, *, first: float, last: float, time: str = "time", seed: str = "seed"
+) -> dict[Hashable, PerSeed]:
+    """Per group (say, distance) and seed the geometric mean of its rows' times, with bounds carried along."""
+    missing = {by, time, seed} - set(frame.columns)
+    if missing:
+        raise InputError(
+            f"times: the table has no column '{sorted(missing)[0]}'; it has {list(frame.columns)}"
+        )
+    if frame.empty:
+        raise NoData("no emergence times in the table")
+    with np.errstate(divide="ignore"):  # a time bounded by 0 from below is -inf on the log scale
+        bounds = censored_times(frame[time], first=first, last=last).apply(np.log)
+    keys = [frame[by], frame[seed]]
+    # np.mean, since pandas' own mean skips what it takes for missing.
+    means = bounds.groupby(keys).agg(lambda column: float(np.mean(column.to_numpy())))
+    groups: dict[Hashable, PerSeed] = {}
+    for group in means.index.get_level_values(0).unique():
+        rows = np.exp(means.loc[group])
+        groups[group] = PerSeed(tuple(rows.index), rows["low"].to_numpy(), rows["high"].to_numpy())
+    return groups
+
+
+def time_ratio(later: PerSeed, earlier: PerSeed) -> PerSeed:
+    """How many times later: `later / earlier`, seed by seed, with bounds where a time is censored."""
+    return ratio(later, earlier)
+
+
+def ordering(groups: Sequence[PerSeed]) -> PerSeed:
+    """The smallest ratio of consecutive times: above 1 only if every group comes after the one before it."""
+    if len(groups) < 2:
+        raise NoData("an order needs at least two groups of times")
+    return smallest([ratio(later, earlier) for earlier, later in pairwise(groups)])

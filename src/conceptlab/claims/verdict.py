@@ -1,0 +1,125 @@
+"""The record of one judged claim: the stable form of `claims.json` and of everything shown to a reader."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from conceptlab.errors import InputError
+
+Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
+OUTCOMES = ("reproduced", "not reproduced", "inconclusive")
+STRENGTHS = ("firm", "indicative")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One claim with its number, its deciding interval and what follows; `None` where there is no number."""
+
+    id: str
+    paper: str
+    figure: str
+    kind: str
+    statement: str
+    statistic: str
+    value: float | None
+    ci_low: float | None
+    ci_high: float | None
+    threshold: float
+    verdict: Outcome
+    strength: Literal["firm", "indicative"]
+    seeds: int
+    censored: int
+    note: str
+
+    def __post_init__(self) -> None:
+        # JSON has no NaN and no infinity; an open end is "none".
+        for name in ("value", "ci_low", "ci_high"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                object.__setattr__(self, name, None)
+
+
+_KEYS = tuple(field.name for field in fields(Verdict))
+_TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
+
+
+def to_json(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """The verdicts as plain dictionaries, one per claim, always with the same keys."""
+    return [asdict(verdict) for verdict in verdicts]
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
+    """The verdicts as a table, one row per claim, columns as in `claims.json`."""
+    return pd.DataFrame(to_json(verdicts), columns=list(_KEYS))
+
+
+def write_claims(path: str | Path, verdicts: Sequence[Verdict]) -> Path:
+    """Write `claims.json` in one step: a reader finds the old file or the new one, never half of either."""
+    path = Path(path)
+    text = json.dumps(to_json(verdicts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise InputError(
+            f"cannot write {path}: {error.strerror or error}; choose a writable folder"
+        ) from error
+    return path
+
+
+def read_claims(path: str | Path) -> list[Verdict]:
+    """The verdicts of a finished run."""
+    path = Path(path)
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; name the claims.json of a run"
+        ) from error
+    except ValueError as error:
+        raise InputError(f"{path} is damaged ({error}); run the study again to write it anew") from error
+    if not isinstance(entries, list):
+        raise InputError(f"{path} is not a list of claims; name the claims.json of a run")
+    return [_read_entry(entry, f"{path}, claim {i + 1}") for i, entry in enumerate(entries)]
+
+
+def _read_entry(entry: object, where: str) -> Verdict:
+    if not isinstance(entry, Mapping) or set(entry) != set(_KEYS):
+        found = set(entry) if isinstance(entry, Mapping) else set()
+        wrong = ", ".join(sorted(map(str, found ^ set(_KEYS))))
+        raise InputError(
+            f"{where}: missing or unexpected keys ({wrong}); run the study again to write it anew"
+        )
+    numbers = {key: entry[key] for key in ("value", "ci_low", "ci_high")}
+    counts = (entry["seeds"], entry["censored"])
+    sound = (
+        all(isinstance(entry[key], str) for key in _TEXTS)
+        and all(number is None or _is_number(number) for number in numbers.values())
+        and _is_number(entry["threshold"])
+        and all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts)
+        and entry["verdict"] in OUTCOMES
+        and entry["strength"] in STRENGTHS
+    )
+    if not sound:
+        raise InputError(f"{where}: a value has the wrong type; run the study again to write it anew")
+    return Verdict(**{str(key): value for key, value in entry.items()})
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
