@@ -12,6 +12,15 @@ from conceptlab.denoisers import Denoiser, build
 VARIANTS: dict[str, dict] = {
     "film": {"name": "film"},
     "film-mlp-group": {"name": "film", "embedding_kind": "mlp", "norm": "group"},
+    "okawa2023": {"name": "okawa2023", "features": 16, "condition_groups": (2, 3, 1)},
+    "okawa2023-paper": {
+        "name": "okawa2023",
+        "features": 16,
+        "condition_entry": "concatenate",
+        "attention": True,
+    },
+    "park2024": {"name": "park2024", "channels": (16, 32), "blocks_per_level": 2},
+    "park2024-workshop": {"name": "park2024", "channels": (16, 16, 32), "condition_mlp": "shared"},
 }
 IMAGE = (3, 16, 16)
 CONDITION = (6,)

@@ -9,6 +9,8 @@ import torch
 from conceptlab.denoisers.base import Denoiser, Embedding
 from conceptlab.denoisers.dropout import KeyedDropout, dropout_key_names, set_dropout_key
 from conceptlab.denoisers.film import Film
+from conceptlab.denoisers.okawa2023 import Okawa2023
+from conceptlab.denoisers.park2024 import Park2024
 from conceptlab.registry import Registry, choose
 
 __all__ = [
@@ -16,6 +18,8 @@ __all__ = [
     "Embedding",
     "Film",
     "KeyedDropout",
+    "Okawa2023",
+    "Park2024",
     "build",
     "dropout_key_names",
     "names",
@@ -28,6 +32,8 @@ register = _DENOISERS.register
 names = _DENOISERS.names
 
 register("film")(Film)
+register("okawa2023")(Okawa2023)
+register("park2024")(Park2024)
 
 
 def build(

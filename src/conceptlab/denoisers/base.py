@@ -79,14 +79,14 @@ class TimeFeatures(nn.Module):
 
 
 class SelfAttention(nn.Module):
-    """Multi-head attention of every position to every other, added to its input; starts as the identity."""
+    """Multi-head attention of every position to every other, added to its input."""
 
     def __init__(self, channels: int, heads: int, groups: int = 8) -> None:
         super().__init__()
         self.heads = heads
         self.norm = group_norm(channels, groups)
         self.query_key_value = nn.Conv2d(channels, 3 * channels, 1)
-        self.out = zero_initialised(nn.Conv2d(channels, channels, 1))
+        self.out = nn.Conv2d(channels, channels, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         batch, channels, height, width = x.shape
@@ -97,9 +97,10 @@ class SelfAttention(nn.Module):
 
 
 def group_norm(channels: int, groups: int = 8) -> nn.GroupNorm:
-    if channels % groups:
+    # A group of one channel would remove every constant added to it, and with it time and condition.
+    if channels % groups or channels < 2 * groups:
         raise InputError(
-            f"{channels} channels cannot be split into {groups} groups; use a multiple of {groups}"
+            f"{channels} channels do not make {groups} groups of two or more; use a multiple of {groups}"
         )
     return nn.GroupNorm(groups, channels)
 
