@@ -1,1 +1,64 @@
-"""Closed forms, flows and fast networks for the theory of concept learning."""
+"""Theory of concept learning: the emergence toy model (okawa2023) and SIM with its exact dynamics (yang2025).
+
+`toy`, `one_layer` and `symmetric` are modules to call with their name (`symmetric.flow`, `one_layer.descent`), because
+they answer the same questions for different models; everything else is exported here.
+"""
+
+from conceptlab.theory import artefacts, one_layer, symmetric, toy
+from conceptlab.theory.integrate import integrate
+from conceptlab.theory.jacobian import (
+    EntryTerms,
+    Roles,
+    entry_terms,
+    minor_decay_rate,
+    ood_loss,
+    peak_exponent,
+    roles,
+    training_loss,
+    turning_level,
+)
+from conceptlab.theory.networks import Network, Trained, initial_weights, mean_squared_error_rate, train
+from conceptlab.theory.playground import PlaygroundRun, run_playground
+from conceptlab.theory.sim import Sim, SimSample, sample_second_moment
+from conceptlab.theory.stages import MinorTurn, Stage, Stages, find_stages
+from conceptlab.theory.sweep import Cell, CellResult, grid, run_cell
+from conceptlab.theory.swing import Swings, find_swings, noise_level, swing_size
+
+__all__ = [
+    "Cell",
+    "CellResult",
+    "EntryTerms",
+    "MinorTurn",
+    "Network",
+    "PlaygroundRun",
+    "Roles",
+    "Sim",
+    "SimSample",
+    "Stage",
+    "Stages",
+    "Swings",
+    "Trained",
+    "artefacts",
+    "entry_terms",
+    "find_stages",
+    "find_swings",
+    "grid",
+    "initial_weights",
+    "integrate",
+    "mean_squared_error_rate",
+    "minor_decay_rate",
+    "noise_level",
+    "one_layer",
+    "ood_loss",
+    "peak_exponent",
+    "roles",
+    "run_cell",
+    "run_playground",
+    "sample_second_moment",
+    "swing_size",
+    "symmetric",
+    "toy",
+    "train",
+    "training_loss",
+    "turning_level",
+]

@@ -6,6 +6,7 @@ control, so a batch costs what its members cost, and a member's path does not de
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 import torch
@@ -85,7 +86,7 @@ def integrate(
 ) -> Tensor:
     """y (T, B, …) of dy/dt = velocity(y) from y0 (B, …) at increasing times; every time is landed on exactly."""
     moments = [float(t) for t in times]
-    if not moments or moments[0] < 0 or any(b <= a for a, b in zip(moments, moments[1:], strict=False)):
+    if not moments or moments[0] < 0 or any(b <= a for a, b in itertools.pairwise(moments)):
         raise InputError("the times to integrate to must be increasing and start at 0 or later")
     batch = Batch(velocity, y0, rtol=rtol, atol=atol)
     record = []

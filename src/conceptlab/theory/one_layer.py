@@ -59,7 +59,9 @@ def output_terms(strengths: Tensor, w0: Tensor, z: Tensor, times: Sequence[float
     times = torch.as_tensor(times, dtype=torch.float64)
     _as_matrix(strengths, w0)
     if strengths.ndim != 1 or z.shape != strengths.shape:
-        raise InputError(f"strengths {tuple(strengths.shape)} and z {tuple(z.shape)} must be of one shape (d,)")
+        raise InputError(
+            f"strengths {tuple(strengths.shape)} and z {tuple(z.shape)} must be of one shape (d,)"
+        )
     decay = torch.exp(-strengths * times[:, None])
     batch = [1] * (w0.ndim - 2)
     growth = ((1 - decay) * z).reshape(len(times), *batch, -1)
@@ -92,7 +94,9 @@ def _closed_form(moment: Tensor, w0: Tensor, decay: Callable[[Tensor], Tensor]) 
 def _as_matrix(moment: Tensor, w0: Tensor) -> Tensor:
     a = torch.diag(moment) if moment.ndim == 1 else moment
     if a.ndim != 2 or a.shape[0] != a.shape[1] or w0.ndim < 2 or w0.shape[-2:] != a.shape:
-        raise InputError(f"A {tuple(moment.shape)} and W(0) {tuple(w0.shape)} do not fit: need (d, d) for both")
+        raise InputError(
+            f"A {tuple(moment.shape)} and W(0) {tuple(w0.shape)} do not fit: need (d, d) for both"
+        )
     return a.to(torch.float64)
 
 
