@@ -1,0 +1,47 @@
+"""The measurement every study needs: what does the model draw when asked for each class?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conceptlab import measures
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
+from conceptlab.probes import disagreement
+
+
+@register("accuracy")
+class Accuracy(Measurement):
+    """Rows for every class of the space, seen or held out:
+
+    | measure | variable | value |
+    |---|---|---|
+    | `accuracy` | | share of images with every variable right (Eq. 2) |
+    | `accuracy` | name | share with this variable right |
+    | `probability` | | mean product of the probe's probabilities |
+    | `additive` | | mean of the single accuracies |
+    | `coordinate` | name | position in concept space |
+    | `drawn` | a class | share of images read as that class |
+    | `disagreement` | | share of images on which the second probe sees something else |
+    """
+
+    def prompts(self, context: Context, images: int) -> list[Prompt]:
+        return [class_prompt(context, cls, images) for cls in context.world.space]
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        context = live.context
+        space = context.world.space
+        for cls in space:
+            code, prompt = space.code(cls), f"class {space.code(cls)}"
+            seen = live.read[prompt]
+            yield Row(code, "", "accuracy", measures.joint_accuracy(space, seen, cls))
+            yield Row(code, "", "probability", measures.joint_probability(space, seen, cls))
+            yield Row(code, "", "additive", measures.additive_accuracy(space, seen, cls))
+            for name, value in measures.variable_accuracies(space, seen, cls).items():
+                yield Row(code, name, "accuracy", value)
+            for name, value in measures.concept_space(space, seen).items():
+                yield Row(code, name, "coordinate", value)
+            for other, share in measures.drawn(space, seen).items():
+                yield Row(code, space.code(other), "drawn", share)
+            if context.second is not None:
+                share = disagreement(context.judge, context.second, live.images[prompt])
+                yield Row(code, "", "disagreement", share)

@@ -1,0 +1,111 @@
+"""What is computed while a model lives.
+
+A figure declares beforehand which measurements it needs; each says what the model has to draw for it (`prompts`)
+and turns the drawings, or the weights, into tidy rows. Prompts of all measurements are drawn together, once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from conceptlab.concepts import Class, Split
+from conceptlab.denoisers import Denoiser
+from conceptlab.measures import Probabilities
+from conceptlab.probes import Probe
+from conceptlab.recipe import Part, Recipe
+from conceptlab.registry import Registry
+from conceptlab.worlds import World
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A condition to draw images from. Prompts with one `stream` start from the same noise, so that they can be
+    compared image by image; streams are independent of each other."""
+
+    name: str
+    condition: Tensor
+    images: int
+    stream: str
+
+
+class Row(NamedTuple):
+    cls: str
+    variable: str
+    measure: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Context:
+    """What stays the same through a member's training."""
+
+    recipe: Recipe
+    world: World
+    split: Split
+    judge: Probe
+    second: Probe | None
+
+
+@dataclass(frozen=True)
+class Live:
+    """One member at one evaluation: its weights in a plain module, and what it drew for every prompt."""
+
+    context: Context
+    step: int
+    weights: str
+    denoiser: Denoiser
+    process: nn.Module
+    images: Mapping[str, Tensor]
+    read: Mapping[str, Probabilities]
+
+
+class Measurement:
+    """Base class; registered under a name and built from the settings a recipe gives it."""
+
+    def prompts(self, context: Context, images: int) -> list[Prompt]:
+        """What the model has to draw; nothing by default."""
+        return []
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        raise NotImplementedError
+
+
+_MEASUREMENTS: Registry[Measurement] = Registry("measurement")
+register = _MEASUREMENTS.register
+names = _MEASUREMENTS.names
+
+
+def build(parts: Sequence[Part]) -> list[Measurement]:
+    return [
+        _MEASUREMENTS.make(part["name"], **{k: v for k, v in part.items() if k != "name"}) for part in parts
+    ]
+
+
+def class_prompt(context: Context, cls: Class, images: int) -> Prompt:
+    """The ordinary prompt of a class."""
+    code = context.world.space.code(cls)
+    return Prompt(f"class {code}", context.world.condition(cls), images, stream=code)
+
+
+def all_prompts(measurements: Sequence[Measurement], context: Context, images: int) -> list[Prompt]:
+    """The prompts of all measurements, those with one name only once."""
+    asked = itertools.chain.from_iterable(m.prompts(context, images) for m in measurements)
+    return list({prompt.name: prompt for prompt in asked}.values())
+
+
+def read(probe: Probe, images: Mapping[str, Tensor]) -> dict[str, Probabilities]:
+    """What a probe sees in the images of each prompt, in one pass over all of them."""
+    together = torch.cat(list(images.values()))
+    probabilities = {name: np.asarray(p) for name, p in probe.probabilities(together).items()}
+    found, start = {}, 0
+    for prompt, drawn in images.items():
+        found[prompt] = {name: p[start : start + len(drawn)] for name, p in probabilities.items()}
+        start += len(drawn)
+    return found

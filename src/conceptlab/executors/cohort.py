@@ -1,0 +1,167 @@
+"""Train one cohort to the end, measuring as it goes: the work that executors hand out.
+
+Everything is written in an order that survives a kill at any moment: what an evaluation measured first, then the
+state it belongs to. The same call continues from the last state that all members have.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+import torch
+
+from conceptlab.concepts import Split
+from conceptlab.evaluation import Context, Live, all_prompts, build, generate, read
+from conceptlab.executors.probes import ready_probe, validation_record
+from conceptlab.recipe import Recipe
+from conceptlab.store import MemberWriter, Store, environment
+from conceptlab.store.files import locked, write_json
+from conceptlab.training import Cohort
+from conceptlab.worlds import build as build_world
+
+# Called with the members' hashes and the number of steps just made.
+Report = Callable[[Sequence[str], int], None]
+
+# Steps between two reports of progress.
+STRIDE = 20
+
+
+def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
+    """Train and measure every recipe that is not done yet; they must fit into one cohort."""
+    with contextlib.ExitStack() as stack:
+        for recipe in recipes:
+            stack.enter_context(locked(store.member_path(recipe)))
+        pending = [recipe for recipe in recipes if not store.is_done(recipe)]
+        if pending:
+            _Run(pending, store, device, report).to_the_end()
+
+
+class _Run:
+    def __init__(self, recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
+        self.cohort = Cohort(recipes, device)
+        self.report = report
+        self.contexts = [_context(recipe, store) for recipe in recipes]
+        about = environment(device, members=len(recipes), threads=torch.get_num_threads())
+        self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
+        self.alive = list(range(len(recipes)))
+        self.measurements = build(recipes[0].evaluation.measurements)
+        self.started = time.perf_counter()
+        for context, writer in zip(self.contexts, self.writers):
+            write_json(writer.path / "probe.json", _probe_record(context, store))
+
+    def to_the_end(self) -> None:
+        recipe = self.cohort.recipe
+        step = self._resume()
+        for writer in self.writers:
+            writer.log("started" if step == 0 else "resumed", step=step)
+        self.report([w.recipe.hash for w in self.writers], step)
+        for goal in recipe.evaluation_steps():
+            if goal <= step:
+                continue
+            self._advance(goal - step)
+            step = goal
+            self._evaluate(step)
+        for index in self.alive:
+            self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
+            self.writers[index].finish("complete", step=step, seconds=self._seconds())
+
+    def _resume(self) -> int:
+        """The latest step for which every member has a state; 0 if there is none."""
+        common = set.intersection(*(writer.state_steps() for writer in self.writers))
+        step = max(common, default=0)
+        if step:
+            for index, writer in enumerate(self.writers):
+                self.cohort.restore(index, writer.read_state(step))
+        return step
+
+    def _advance(self, steps: int) -> None:
+        while steps > 0:
+            stride = min(STRIDE, steps)
+            self.cohort.advance(stride)
+            steps -= stride
+            self.report([w.recipe.hash for w in self.writers], stride)
+
+    def _evaluate(self, step: int) -> None:
+        losses = self.cohort.take_losses()
+        for index in [i for i in self.alive if not math.isfinite(losses[i])]:
+            self.writers[index].finish(
+                "failed", step=step, seconds=self._seconds(), reason="the training loss is not finite"
+            )
+            self.alive.remove(index)
+        rows = {index: [_loss_row(losses[index])] for index in self.alive}
+        for weights in ("raw", "ema") if self.cohort.recipe.evaluation.ema else ("raw",):
+            for index, found in self._measure(step, weights).items():
+                rows[index] += found
+        for index in self.alive:
+            self.writers[index].metrics(step, pd.DataFrame(rows[index]).assign(step=step))
+        for index in self.alive:
+            self.writers[index].write_state(step, self.cohort.state(index))
+        for index in self.alive:
+            self.writers[index].drop_states(keep=step)
+            if step in self.cohort.recipe.keep:
+                self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
+            self.writers[index].log("evaluated", step=step, loss=losses[index])
+
+    def _measure(self, step: int, weights: str) -> dict[int, list[dict[str, Any]]]:
+        settings = self.cohort.recipe.evaluation
+        last = step == self.cohort.recipe.steps
+        images = settings.final_images if last and settings.final_images else settings.images
+        prompts = [all_prompts(self.measurements, context, images) for context in self.contexts]
+        drawn = generate(self.cohort, weights, prompts) if prompts[0] else [{} for _ in self.contexts]
+        found = {}
+        for index in self.alive:
+            context, pictures = self.contexts[index], drawn[index]
+            denoiser, process = self.cohort.member(index, weights)
+            seen = read(context.judge, pictures) if pictures else {}
+            live = Live(context, step, weights, denoiser, process, pictures, seen)
+            found[index] = [_row(weights, row) for m in self.measurements for row in m.rows(live)]
+            if weights == "raw":
+                self._show(index, step, live)
+        return found
+
+    def _show(self, index: int, step: int, live: Live) -> None:
+        space, shown = live.context.world.space, live.context.recipe.evaluation.shown
+        rows = [live.images.get(f"class {space.code(cls)}") for cls in space]
+        sheet = [row[:shown] for row in rows if row is not None]
+        if shown and len(sheet) == len(rows):
+            self.writers[index].samples(step, torch.stack(sheet))
+
+    def _seconds(self) -> float:
+        return round(time.perf_counter() - self.started, 1)
+
+
+def _context(recipe: Recipe, store: Store) -> Context:
+    world = build_world(**recipe.world)
+    second = recipe.evaluation.second_probe
+    return Context(
+        recipe,
+        world,
+        Split(world.space, recipe.train),
+        ready_probe(store, recipe.world, recipe.evaluation.probe),
+        ready_probe(store, recipe.world, second) if second else None,
+    )
+
+
+def _probe_record(context: Context, store: Store) -> dict[str, Any]:
+    recipe = context.recipe
+    parts = {"judge": recipe.evaluation.probe, "second": recipe.evaluation.second_probe}
+    return {role: validation_record(store, recipe.world, part) for role, part in parts.items() if part}
+
+
+def _row(weights: str, row: Any) -> dict[str, Any]:
+    return {
+        "weights": weights,
+        "class": row.cls,
+        "variable": row.variable,
+        "measure": row.measure,
+        "value": row.value,
+    }
+
+
+def _loss_row(loss: float) -> dict[str, Any]:
+    return {"weights": "raw", "class": "", "variable": "", "measure": "loss", "value": loss}

@@ -1,0 +1,160 @@
+"""The executor that needs nothing else: this machine.
+
+On a CPU every member is a process of its own with one thread, as many at once as there are cores: measured faster
+than stacking convolutions, and a member's numbers do not depend on how many others run. On a GPU recipes that fit
+together are trained together, cohort after cohort.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import queue
+import signal
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conceptlab.errors import InputError
+from conceptlab.executors.cohort import Report, run_cohort
+from conceptlab.executors.probes import prepare_probe
+from conceptlab.recipe import Part, Recipe
+from conceptlab.store import Store
+from conceptlab.training import cohort_key
+
+# Members trained together on a GPU.
+COHORT = 8
+
+
+def choose_device(name: str) -> torch.device:
+    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = "cuda" if available["cuda"] else "cpu"
+    if not available.get(name, False):
+        here = ", ".join(kind for kind, there in available.items() if there)
+        raise InputError(f"--device {name} is not available on this machine; choose auto or one of: {here}")
+    return torch.device(name)
+
+
+def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
+    """The recipes still to be trained, each once."""
+    unique = {recipe.hash: recipe for recipe in recipes}
+    return [recipe for recipe in unique.values() if not store.is_done(recipe)]
+
+
+def cohorts(recipes: Sequence[Recipe], device: torch.device) -> list[list[Recipe]]:
+    """Who trains with whom."""
+    if device.type == "cpu":
+        return [[recipe] for recipe in recipes]
+    grouped: dict[str, list[Recipe]] = {}
+    for recipe in recipes:
+        grouped.setdefault(cohort_key(recipe), []).append(recipe)
+    return [group[i : i + COHORT] for group in grouped.values() for i in range(0, len(group), COHORT)]
+
+
+def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: Report) -> None:
+    """Train everything that is not there yet. Interrupt it at will; the same call continues."""
+    todo = pending(recipes, store)
+    with _one_thread():
+        for world, part, judges in _probes(todo):
+            prepare_probe(store, world, part, judges=judges)
+    groups = cohorts(todo, device)
+    workers = min(os.cpu_count() or 1, len(groups)) if device.type == "cpu" else 1
+    if workers <= 1:
+        _in_this_process(groups, store, device, report)
+    else:
+        _in_processes(groups, store, workers, report)
+
+
+def _probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
+    """Every world with the probes it needs, once."""
+    found: dict[str, tuple[Part, Part, bool]] = {}
+    for recipe in recipes:
+        for part, judges in ((recipe.evaluation.probe, True), (recipe.evaluation.second_probe, False)):
+            if part:
+                found.setdefault(repr((recipe.world, part, judges)), (recipe.world, part, judges))
+    return list(found.values())
+
+
+def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.device, report: Report) -> None:
+    with _one_thread():
+        for group in groups:
+            run_cohort(group, store, device, report)
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Numbers must not depend on how many cores a machine has, and small networks gain little from a second."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> None:
+    context = multiprocessing.get_context("spawn")
+    progress: Any = context.Queue()
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(progress, os.getpid()))
+    try:
+        tasks = {pool.submit(_work, [r.to_dict() for r in group], str(store.root)) for group in groups}
+        while tasks:
+            finished, tasks = wait(tasks, timeout=0.2, return_when=FIRST_COMPLETED)
+            _drain(progress, report)
+            for task in finished:
+                _result(task)
+        _drain(progress, report)
+    except BaseException:
+        for child in multiprocessing.active_children():
+            child.terminate()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _result(task: Future[None]) -> None:
+    try:
+        task.result()
+    except BrokenProcessPool as error:
+        raise RuntimeError(
+            "a training process died (out of memory?); the same command continues the run"
+        ) from error
+
+
+def _drain(progress: Any, report: Report) -> None:
+    while True:
+        try:
+            report(*progress.get_nowait())
+        except queue.Empty:
+            return
+
+
+# --- inside a worker process ----------------------------------------------------------------------------------
+
+_progress: Any = None
+_parent = 0
+
+
+def _begin(progress: Any, parent: int) -> None:
+    global _progress, _parent
+    _progress, _parent = progress, parent
+    # Ctrl-C reaches the whole group; the parent decides and ends its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+
+
+def _work(recipes: list[dict[str, Any]], root: str) -> None:
+    run_cohort([Recipe.from_dict(data) for data in recipes], Store(Path(root)), torch.device("cpu"), _tell)
+
+
+def _tell(members: Sequence[str], steps: int) -> None:
+    # A parent that was killed cannot end its workers: an orphan ends itself.
+    if os.getppid() != _parent:
+        os._exit(1)
+    _progress.put((list(members), steps))

@@ -1,0 +1,64 @@
+"""Probes in the store: trained once for a world, validated, and only then allowed to judge."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from conceptlab.probes import (
+    Fitting,
+    Probe,
+    Validation,
+    load_probe,
+    require_judge,
+    save_probe,
+    train_probe,
+    validate,
+)
+from conceptlab.recipe import RECIPE_VERSION, Part
+from conceptlab.registry import choose
+from conceptlab.store import Store
+from conceptlab.store.files import locked, read_json, write_json
+from conceptlab.worlds import build as build_world
+
+_SETTINGS = ("name", "seed", "images_per_class", "steps")
+
+
+def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -> None:
+    """Train and validate a probe unless the store has it. One that is to judge must be good enough."""
+    path = store.probe_path(_hash(world_part, part))
+    world = build_world(**world_part)
+    with locked(path):
+        if not (path / "validation.json").exists():
+            settings = _settings(part)
+            fitting = Fitting(steps=settings["steps"]) if "steps" in settings else None
+            options = {k: v for k, v in settings.items() if k in ("seed", "images_per_class")}
+            probe = train_probe(world, settings["name"], fitting=fitting, **options)
+            found = validate(probe, world)
+            save_probe(probe, path / "probe")
+            # Written last: a probe without its validation counts as not there.
+            write_json(path / "validation.json", found.to_json())
+    if judges:
+        require_judge(Validation.from_json(read_json(path / "validation.json")), world)
+
+
+def ready_probe(store: Store, world_part: Part, part: Part) -> Probe:
+    return load_probe(store.probe_path(_hash(world_part, part)) / "probe")
+
+
+def validation_record(store: Store, world_part: Part, part: Part) -> dict[str, Any]:
+    """What a run records of its probe: which one, and how it did on real images."""
+    name = _hash(world_part, part)
+    return {"probe": name, **dict(part), "validation": read_json(store.probe_path(name) / "validation.json")}
+
+
+def _settings(part: Part) -> dict[str, Any]:
+    for setting in part:
+        choose("setting of the probe", setting, _SETTINGS)
+    return dict(part)
+
+
+def _hash(world_part: Part, part: Part) -> str:
+    text = json.dumps([RECIPE_VERSION, dict(world_part), _settings(part)], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,135 @@
+"""Files that are never half-written: every write goes to a temporary name and is then renamed into place."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from PIL import Image
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from conceptlab.errors import InputError
+
+
+def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` fill a temporary file beside `path`, then rename it: readers see the old or the new file."""
+    make_folder(path.parent)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        write(temporary)
+        # mkstemp makes files private; results are meant to be read like any other file.
+        temporary.chmod(0o644)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def make_folder(path: Path) -> Path:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make folder {path}: {error.strerror}; choose another with --out") from error
+    if not os.access(path, os.W_OK):
+        raise InputError(f"cannot write in folder {path}; choose another with --out")
+    return path
+
+
+def write_text(path: Path, text: str) -> None:
+    write_atomically(path, lambda temporary: _write_utf8(temporary, text))
+
+
+def _write_utf8(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; is {path.parent} a run folder?") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+
+
+def write_table(path: Path, table: pd.DataFrame) -> None:
+    write_atomically(path, lambda temporary: table.to_parquet(temporary, index=False))
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing; is {path.parent} the folder of a finished member?") from None
+    except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
+        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, str] | None = None) -> None:
+    held = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, lambda temporary: save_file(held, temporary, metadata=dict(notes or {})))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    try:
+        return load_file(path)
+    except FileNotFoundError:
+        raise InputError(f"{path} is missing") from None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+
+
+def write_sheet(path: Path, images: Tensor) -> None:
+    """Images (rows, columns, C, H, W) in [0, 1] as one PNG, tiles edge to edge, so that it reads back exactly."""
+    rows, columns, channels, height, width = images.shape
+    pixels = (images.clamp(0, 1) * 255).round().to(torch.uint8)
+    tiled = pixels.permute(0, 3, 1, 4, 2).reshape(rows * height, columns * width, channels).numpy()
+    picture = Image.fromarray(tiled[..., 0] if channels == 1 else tiled)
+    write_atomically(path, lambda temporary: picture.save(temporary, format="PNG"))
+
+
+def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
+    """The images of a sheet as uint8 (rows, columns, C, H, W)."""
+    channels, height, width = shape
+    try:
+        with Image.open(path) as picture:
+            pixels = torch.from_numpy(np.array(picture))
+            columns, rows = picture.width // width, picture.height // height
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is missing or damaged ({_first_line(error)})") from error
+    return pixels.reshape(rows, height, columns, width, channels).permute(0, 2, 4, 1, 3).contiguous()
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep a second process out of a folder; the lock goes with the process, however it ends."""
+    make_folder(folder)
+    with (folder / ".lock").open("a+") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"{folder} is being written by another process; wait for it or end it") from None
+        try:
+            yield
+        finally:
+            fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]

@@ -1,0 +1,154 @@
+"""Where results live: `members/<hash>/` shared by everything, and one folder for each figure that was run.
+
+<out>/members/<hash>/                one trained member (see `member.py`)
+<out>/probes/<hash>/                 one trained and validated probe
+<out>/<study>/<scale>/<figure>/      manifest.json, claims.json, figures/*.png|.pdf|.csv, tables/*.parquet
+<out>/<study>/<scale>/report.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from conceptlab.errors import InputError
+from conceptlab.recipe import Recipe, flatten
+from conceptlab.store import files
+from conceptlab.store.member import Member
+
+
+class Store:
+    """The folder given by `--out`."""
+
+    def __init__(self, root: Path | str) -> None:
+        self.root = Path(root)
+
+    def member_path(self, recipe: Recipe) -> Path:
+        return self.root / "members" / recipe.hash
+
+    def member(self, recipe: Recipe) -> Member:
+        return Member(self.member_path(recipe))
+
+    def is_done(self, recipe: Recipe) -> bool:
+        return (self.member_path(recipe) / "done.json").exists()
+
+    def probe_path(self, hash_: str) -> Path:
+        return self.root / "probes" / hash_
+
+    def figure(self, study: str, scale: str, figure: str) -> FigureRun:
+        return FigureRun(self.root / study / scale / figure)
+
+
+@dataclass(frozen=True)
+class FigureRun:
+    """The folder of one figure: which members it used, its tables, pictures and verdicts."""
+
+    path: Path
+
+    @property
+    def store(self) -> Store:
+        return Store(self.path.parents[2])
+
+    @property
+    def name(self) -> str:
+        return f"{self.manifest['study']}.{self.manifest['figure']}"
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return files.read_json(self.path / "manifest.json")
+
+    def claim(self, manifest: dict[str, Any]) -> None:
+        """Write the manifest; a folder made by another configuration is never taken over. More seeds are the
+        same configuration."""
+        path = self.path / "manifest.json"
+        if path.exists():
+            old = self.manifest
+            differing = [k for k in ("study", "figure", "scale", "settings") if old.get(k) != manifest.get(k)]
+            if differing:
+                was = ", ".join(f"{k}={old.get(k)}" for k in differing)
+                raise InputError(
+                    f"{self.path} was made by another configuration ({was}); choose another --out"
+                )
+            # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
+            if len(old.get("members", [])) > len(manifest["members"]):
+                kept = [m for m in old["members"] if m not in manifest["members"]]
+                manifest = {**manifest, "members": [*manifest["members"], *kept], "seeds": old["seeds"]}
+        files.write_json(path, manifest)
+
+    @cached_property
+    def members(self) -> list[Member]:
+        return [Member(self.store.root / "members" / id_) for id_ in self.manifest["members"]]
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        path = self.path / "claims.json"
+        return files.read_json(path)["claims"] if path.exists() else []
+
+    @cached_property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        return {
+            path.stem: files.read_table(path) for path in sorted((self.path / "tables").glob("*.parquet"))
+        }
+
+    @property
+    def metrics(self) -> pd.DataFrame:
+        return gather(self.members)
+
+
+def gather(members: Sequence[Member]) -> pd.DataFrame:
+    """The metrics of several members in one table, with `member`, `seed`, `distance` of the class from training,
+    and a column for each setting in which the members differ."""
+    flat = [flatten(member.recipe) for member in members]
+    keys = sorted({key for settings in flat for key in settings})
+    varying = [k for k in keys if k != "seed" and len({repr(settings.get(k)) for settings in flat}) > 1]
+    tables = []
+    for member, settings in zip(members, flat):
+        table = member.metrics
+        table.insert(0, "member", member.id)
+        table.insert(1, "seed", member.recipe.seed)
+        space, split = member.world.space, member.split
+        distance = {space.code(cls): split.distance(cls) for cls in space}
+        table["distance"] = table["class"].map(distance)
+        for key in varying:
+            table[key] = [settings.get(key)] * len(table)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
+
+
+def find_figures(path: Path | str) -> list[FigureRun]:
+    """The figure runs at or below a path, so that every command takes a figure, a scale, a study or all runs."""
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
+    found = sorted(_manifests(path), key=lambda p: p.parts)
+    if not found:
+        raise InputError(f"{path} holds no finished figure; give a folder that `conceptlab run` made")
+    return [FigureRun(manifest.parent.resolve()) for manifest in found]
+
+
+def _manifests(path: Path) -> Iterator[Path]:
+    for depth in ("", "*/", "*/*/", "*/*/*/"):
+        yield from path.glob(f"{depth}manifest.json")
+
+
+def load(path: Path | str) -> FigureRun:
+    """The one figure run at or below a path: `load("runs/quickstart").members[0].curves()`."""
+    found = find_figures(path)
+    if len(found) > 1:
+        names = ", ".join(str(run.path) for run in found[:6])
+        raise InputError(f"{path} holds {len(found)} figures; name one of {names}")
+    return found[0]
+
+
+def find_members(path: Path | str) -> list[Member]:
+    """The members at a path: one member's folder, or those of the figures below it."""
+    path = Path(path)
+    if (path / "config.json").exists():
+        return [Member(path)]
+    members = {member.id: member for run in find_figures(path) for member in run.members}
+    return list(members.values())

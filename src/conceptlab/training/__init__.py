@@ -1,0 +1,7 @@
+"""The cohort engine: one model or many at once, each as it would be alone."""
+
+from conceptlab.training.cohort import Cohort, cohort_key
+from conceptlab.training.data import TrainingData, data_seed
+from conceptlab.training.objective import Objective, to_image, to_model
+
+__all__ = ["Cohort", "Objective", "TrainingData", "cohort_key", "data_seed", "to_image", "to_model"]
