@@ -1,6 +1,6 @@
 """Where images and conditions come from. Import a world here, or `build` it by its name."""
 
-from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class_index
+from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class_index, derived_seed
 from conceptlab.worlds.circles import Circles
 from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
@@ -20,6 +20,7 @@ __all__ = [
     "build",
     "class_index",
     "concept_signal",
+    "derived_seed",
     "names",
     "register",
     "signal_by_class",

@@ -90,9 +90,11 @@ class World(ABC):
         """
         if split.space != self.space:
             raise InputError(f"the split is over {split.space!r}; this world has {self.space!r}")
-        return Samples.join(
-            [self.sample(cls, split.counts[cls], class_seed(self.space, cls, seed)) for cls in split.train]
-        )
+        parts = []
+        for cls in split.train:
+            own = derived_seed(seed, f"worlds/class {self.space.code(cls)}")
+            parts.append(self.sample(cls, split.counts[cls], own))
+        return Samples.join(parts)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -127,9 +129,9 @@ class RenderedWorld(World):
         return Samples(self.render(factors), self.condition_of(factors), labels, factors)
 
 
-def class_seed(space: ConceptSpace, cls: Class, seed: int) -> int:
-    """The seed of one class within a data set: depends on the class, not on which others are there."""
-    high, low = random.key(seed, f"worlds/class {space.code(cls)}").tolist()
+def derived_seed(seed: int, purpose: str) -> int:
+    """A seed of its own for one purpose."""
+    high, low = random.key(seed, purpose).tolist()
     return ((high & 0x7FFFFFFF) << 32) | (low & 0xFFFFFFFF)
 
 

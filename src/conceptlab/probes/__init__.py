@@ -1,0 +1,27 @@
+"""Read concepts back from images: analytic, linear and convolutional probes, validated before they judge."""
+
+from conceptlab.probes.analytic import AnalyticProbe
+from conceptlab.probes.base import Probe, disagreement, labels_of
+from conceptlab.probes.files import load_probe, save_probe
+from conceptlab.probes.learned import Fitting, LearnedProbe
+from conceptlab.probes.train import KINDS, real_images, train_probe
+from conceptlab.probes.validate import LEAST_JOINT, Validation, correct, require_judge, validate
+
+__all__ = [
+    "KINDS",
+    "LEAST_JOINT",
+    "AnalyticProbe",
+    "Fitting",
+    "LearnedProbe",
+    "Probe",
+    "Validation",
+    "correct",
+    "disagreement",
+    "labels_of",
+    "load_probe",
+    "real_images",
+    "require_judge",
+    "save_probe",
+    "train_probe",
+    "validate",
+]

@@ -1,0 +1,65 @@
+"""A probe reads concepts back from images."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from conceptlab.concepts import ConceptSpace
+from conceptlab.errors import InputError
+
+_CHUNK = 1024
+
+
+class Probe(ABC):
+    """Judges images one by one; what it says of an image does not depend on the others."""
+
+    kind: ClassVar[str]
+    space: ConceptSpace
+    image_shape: tuple[int, int, int]
+
+    @property
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What it takes to make this probe again, apart from learned weights; JSON-able."""
+
+    @abstractmethod
+    def read(self, images: Tensor) -> dict[str, Tensor]:
+        """Probabilities (n, values) by variable, of images in [0, 1]."""
+
+    def probabilities(self, images: Tensor) -> dict[str, Tensor]:
+        """Probabilities (n, values) by variable, float32 on the CPU, of any images.
+
+        Generated pixels may leave [0, 1] and are clipped, as they would be to be seen; a pixel that is not a
+        number becomes grey.
+        """
+        if images.ndim != 4 or tuple(images.shape[1:]) != self.image_shape:
+            raise InputError(f"the probe reads images of {self.image_shape}; given {tuple(images.shape)}")
+        shown = (
+            images.detach().to("cpu", torch.float32).nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1)
+        )
+        with torch.no_grad():
+            # At least one chunk, so that no images give empty tables of the right width.
+            chunks = [self.read(chunk) for chunk in shown.split(_CHUNK)]
+        return {name: torch.cat([chunk[name] for chunk in chunks]) for name in self.space.names}
+
+    def predict(self, images: Tensor) -> Tensor:
+        """The most probable value of every variable: labels (n, variables), int64."""
+        return labels_of(self.probabilities(images))
+
+
+def labels_of(probabilities: dict[str, Tensor]) -> Tensor:
+    """Probabilities by variable to labels (n, variables)."""
+    return torch.stack([table.argmax(1) for table in probabilities.values()], dim=1)
+
+
+def disagreement(first: Probe, second: Probe, images: Tensor) -> float:
+    """The share of images on which two probes differ in at least one variable."""
+    if first.space.concepts != second.space.concepts:
+        raise InputError(f"cannot compare probes of {first.space!r} and {second.space!r}; use one space")
+    if len(images) == 0:
+        raise InputError("cannot compare probes on no images; give at least one")
+    return (first.predict(images) != second.predict(images)).any(1).float().mean().item()

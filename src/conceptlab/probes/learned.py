@@ -1,0 +1,93 @@
+"""Probes learned from real images of all classes, never from generated ones."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from conceptlab import random
+from conceptlab.concepts import ConceptSpace
+from conceptlab.probes.base import Probe
+from conceptlab.probes.networks import READOUTS
+from conceptlab.worlds import Samples
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """How a learned probe is trained."""
+
+    steps: int = 300
+    batch: int = 128
+    learning_rate: float = 2e-3
+    # Half ranges of what is done to training images, so that generated ones, slightly off, are still judged.
+    noise: float = 0.06
+    brightness: float = 0.08
+
+
+class LearnedProbe(Probe):
+    """A network with one head per variable, or one linear map."""
+
+    def __init__(
+        self, kind: str, space: ConceptSpace, image_shape: tuple[int, int, int], fitting: Fitting, seed: int
+    ) -> None:
+        self.kind, self.space, self.image_shape = kind, space, image_shape  # type: ignore[misc]
+        self.fitting, self.seed = fitting, seed
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.network: nn.Module = READOUTS[kind](image_shape, sum(space.sizes))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        variables = [[variable.name, list(variable.values)] for variable in self.space.concepts]
+        return {
+            "kind": self.kind,
+            "variables": variables,
+            "image_shape": list(self.image_shape),
+            "fitting": dataclasses.asdict(self.fitting),
+            "seed": self.seed,
+        }
+
+    def read(self, images: Tensor) -> dict[str, Tensor]:
+        tables = self.network(images).split(self.space.sizes, dim=1)
+        return {name: table.softmax(1) for name, table in zip(self.space.names, tables)}
+
+    def fit(self, samples: Samples) -> None:
+        """Adam with cosine decay; every draw is keyed by (seed, step), so the same call gives the same probe."""
+        settings = self.fitting
+        optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
+        for step in range(settings.steps):
+            rate = 0.5 * settings.learning_rate * (1 + math.cos(math.pi * step / settings.steps))
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+            rows = random.integers(self._key("rows", step), (settings.batch,), len(samples))
+            logits = self.network(self._disturb(samples.images[rows], step))
+            loss = self._loss(logits, samples.labels[rows])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        self.network.requires_grad_(False)
+
+    def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
+        losses = [
+            functional.cross_entropy(table, labels[:, place])
+            for place, table in enumerate(logits.split(self.space.sizes, dim=1))
+        ]
+        return torch.stack(losses).sum()
+
+    def _disturb(self, images: Tensor, step: int) -> Tensor:
+        """Pixel noise of a random strength, contrast and brightness: little enough to keep every concept."""
+        n = len(images)
+        strength, contrast, shift = random.uniform(self._key("strengths", step), (3, n, 1, 1, 1))
+        noise = random.normal(self._key("noise", step), images.shape)
+        changed = (images - 0.5) * (1 + self.fitting.brightness * (2 * contrast - 1)) + 0.5
+        changed = changed + self.fitting.brightness * (shift - 0.5)
+        return (changed + self.fitting.noise * strength * noise).clamp(0, 1)
+
+    def _key(self, purpose: str, step: int) -> Tensor:
+        return random.fold(random.key(self.seed, f"probes/{purpose}"), step)

@@ -1,0 +1,97 @@
+"""A probe is validated on held-out real images of every class before it may judge."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import nnls
+
+from conceptlab.errors import InputError
+from conceptlab.probes.base import Probe
+from conceptlab.probes.train import real_images
+from conceptlab.worlds import RenderedWorld, World, class_index
+
+LEAST_JOINT = 0.99
+"""The joint accuracy below which a probe may not judge a rendered world."""
+
+
+@dataclass(frozen=True)
+class Validation:
+    """How often a probe is right on real images, and what it takes for what."""
+
+    kind: str
+    images_per_class: int
+    joint: float
+    per_variable: dict[str, float]
+    per_class: dict[str, float]  # by class code
+    confusion: tuple[tuple[float, ...], ...]  # row: true class, column: share read as each class
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self) | {"confusion": [list(row) for row in self.confusion]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Validation:
+        confusion = tuple(tuple(float(share) for share in row) for row in data["confusion"])
+        return cls(**{**data, "confusion": confusion})
+
+
+def validate(probe: Probe, world: World, images_per_class: int = 200, seed: int = 0) -> Validation:
+    """Judge fresh real images of every class."""
+    if images_per_class < 1:
+        raise InputError(f"cannot validate a probe on {images_per_class} images per class; use 1 or more")
+    if probe.space.concepts != world.space.concepts:
+        raise InputError(f"the probe reads {probe.space!r}; this world has {world.space!r}")
+    samples = real_images(world, images_per_class, seed, "held-out")
+    predicted = probe.predict(samples.images)
+    right = predicted == samples.labels
+    true, read = class_index(world.space, samples.labels), class_index(world.space, predicted)
+    counts = np.zeros((len(world.space), len(world.space)))
+    np.add.at(counts, (true.numpy(), read.numpy()), 1)
+    confusion = counts / counts.sum(1, keepdims=True)
+    return Validation(
+        kind=probe.kind,
+        images_per_class=images_per_class,
+        joint=right.all(1).double().mean().item(),
+        per_variable=dict(zip(world.space.names, right.double().mean(0).tolist())),
+        per_class=dict(zip(map(world.space.code, world.space.classes), confusion.diagonal().tolist())),
+        confusion=tuple(tuple(row) for row in confusion.tolist()),
+    )
+
+
+def require_judge(validation: Validation, world: World) -> None:
+    """Stop unless the probe is good enough to judge this world.
+
+    Rendered images are unambiguous, so a probe that errs on them is at fault. On real data labels overlap: a
+    warning, and accuracies are to be corrected with `correct`.
+    """
+    if validation.joint >= LEAST_JOINT:
+        return
+    worst = min(validation.per_class, key=lambda code: validation.per_class[code])
+    found = (
+        f"the {validation.kind} probe reads {validation.joint:.1%} of held-out real images right, less than "
+        f"{LEAST_JOINT:.0%} (worst class {worst}: {validation.per_class[worst]:.1%})"
+    )
+    if isinstance(world, RenderedWorld):
+        raise InputError(f"{found}; train it longer or on more images, or set the concepts further apart")
+    warnings.warn(f"{found}; accuracies are corrected for its confusion", stacklevel=2)
+
+
+def correct(observed: np.ndarray, confusion: np.ndarray) -> np.ndarray:
+    """The class shares that, read by a probe with this confusion, would look most like the observed ones.
+
+    Least squares for q = Cᵀ p with p ≥ 0 and Σ p = 1 (q: observed shares, C: rows are true classes).
+    """
+    observed, confusion = np.asarray(observed, dtype=float), np.asarray(confusion, dtype=float)
+    if confusion.shape != (len(observed), len(observed)):
+        raise InputError(f"a confusion of {confusion.shape} does not fit {len(observed)} observed shares")
+    if not (np.isfinite(observed).all() and abs(observed.sum() - 1) < 1e-6 and observed.min() >= 0):
+        raise InputError("observed shares must be 0 or more and sum to 1; divide the counts by their total")
+    # The sum is one more equation, so heavy that it holds to eight digits.
+    weight = 1e4
+    rows = np.vstack([confusion.T, np.full(len(observed), weight)])
+    shares, _ = nnls(rows, np.append(observed, weight))
+    return shares / shares.sum()
