@@ -7,20 +7,20 @@ rows are missing is unknown and counts against the claim; it is never averaged o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from conceptlab.claims.values import Array, NoData, PerSeed
+from conceptlab.claims.values import Array, NoData, PerSeed, align
 from conceptlab.errors import InputError
 
-_REDUCTIONS: dict[str, Callable[[Array], float]] = {
-    "mean": lambda rows: float(np.mean(rows)),
-    "min": lambda rows: float(np.min(rows)),
-    "max": lambda rows: float(np.max(rows)),
+# The reduction as a ufunc and the number it starts from.
+_REDUCTIONS: dict[str, tuple[np.ufunc, float]] = {
+    "mean": (np.add, 0.0),
+    "min": (np.minimum, math.inf),
+    "max": (np.maximum, -math.inf),
 }
 Reduction = Literal["mean", "min", "max"]
 
@@ -43,20 +43,23 @@ def accuracy_resolution(accuracy: float, images: int) -> float:
 def value_per_seed(frame: pd.DataFrame, over: Reduction = "mean", value: str = "value") -> PerSeed:
     """Each seed's mean, smallest or largest value over its rows."""
     _need(frame, "seed", value)
-    groups = {seed: rows[value].to_numpy(float) for seed, rows in frame.groupby("seed")}
-    most = max(len(rows) for rows in groups.values())
-    reduce = _REDUCTIONS[over]
-    return PerSeed.exact(
-        {seed: reduce(rows) if len(rows) == most else math.nan for seed, rows in groups.items()}
-    )
+    code, seeds = pd.factorize(frame["seed"], sort=True)
+    rows = np.bincount(code)
+    ufunc, start = _REDUCTIONS[over]
+    reduced = np.full(len(seeds), start)
+    with np.errstate(invalid="ignore"):  # NaN spreads to its seed, which is then unknown
+        ufunc.at(reduced, code, frame[value].to_numpy(float))
+    reduced = reduced / rows if over == "mean" else reduced
+    reduced[rows < rows.max()] = math.nan
+    return PerSeed(tuple(seeds), reduced, reduced)
 
 
 def final_value(frame: pd.DataFrame, over: Reduction = "mean", value: str = "value") -> PerSeed:
     """`value_per_seed` at the last step; a seed that has not come that far is unknown."""
     _need(frame, "seed", "step", value)
     done = value_per_seed(frame[frame["step"] == frame["step"].max()], over, value)
-    late = {seed: math.nan for seed in frame["seed"].unique() if seed not in done.seeds}
-    return PerSeed.exact(dict(zip(done.seeds, done.low)) | late)
+    everyone = PerSeed.exact({seed: math.nan for seed in frame["seed"].unique()})
+    return align([done, everyone])[1][0]
 
 
 def correlation(

@@ -42,16 +42,17 @@ def group_times(
         )
     if frame.empty:
         raise NoData("no emergence times in the table")
-    with np.errstate(divide="ignore"):  # a time bounded by 0 from below is -inf on the log scale
-        bounds = censored_times(frame[time], first=first, last=last).apply(np.log)
-    keys = [frame[by], frame[seed]]
-    # np.mean, since pandas' own mean skips what it takes for missing.
-    means = bounds.groupby(keys).agg(lambda column: float(np.mean(column.to_numpy())))
-    groups: dict[Hashable, PerSeed] = {}
-    for group in means.index.get_level_values(0).unique():
-        rows = np.exp(means.loc[group])
-        groups[group] = PerSeed(tuple(rows.index), rows["low"].to_numpy(), rows["high"].to_numpy())
-    return groups
+    bounds = censored_times(frame[time], first=first, last=last)
+    group_code, group_names = pd.factorize(frame[by], sort=True)
+    seed_code, seed_names = pd.factorize(frame[seed], sort=True)
+    shape = (len(group_names), len(seed_names))
+    cell = group_code * shape[1] + seed_code
+    rows = np.bincount(cell, minlength=shape[0] * shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):  # log 0 = -inf; 0/0 = NaN: no row, unknown
+        low, high = (
+            np.exp(np.bincount(cell, np.log(bounds[end]), len(rows)) / rows).reshape(shape) for end in bounds
+        )
+    return {group: PerSeed(tuple(seed_names), low[i], high[i]) for i, group in enumerate(group_names)}
 
 
 def time_ratio(later: PerSeed, earlier: PerSeed) -> PerSeed:

@@ -1,0 +1,133 @@
+"""Intervals against exact answers, and the error rates a sceptic would ask for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from conceptlab.claims import PerSeed
+from conceptlab.claims.interval import (
+    centre,
+    proportion_interval,
+    proportion_p,
+    student_interval,
+    student_p,
+)
+from conceptlab.errors import InputError
+
+
+def exact(values) -> PerSeed:
+    return PerSeed.exact(dict(enumerate(np.asarray(values, dtype=float))))
+
+
+def bounded(low, high) -> PerSeed:
+    return PerSeed(tuple(range(len(low))), np.array(low, float), np.array(high, float))
+
+
+def test_the_student_interval_is_scipys():
+    values = [1.0, 2.0, 4.0, 3.0]
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert student_interval(exact(values), 0.05) == pytest.approx((expected.low, expected.high))
+
+
+def test_the_guard_widens_an_interval_that_a_short_seed_contradicts():
+    values = [1.0, 1.0, 1.1, 0.9, 1.05, -0.05]
+    student = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert student.low > 0
+    assert student_interval(exact(values), 0.05)[0] == -0.05
+
+
+def test_resolution_is_a_floor_on_the_spread():
+    low, high = student_interval(exact([1.0, 1.0, 1.0]), 0.05, resolution=0.01)
+    assert high - 1 == pytest.approx(1 - low) == pytest.approx(stats.t.isf(0.025, 2) * 0.01 / math.sqrt(3))
+
+
+def test_open_ends_fall_back_to_exact_sign_bounds():
+    low = [1.0, 2, 3, 4, 5, 6, 7, 8, 9, -math.inf]
+    values = bounded(low, [math.inf] * 10)
+    # P(Binomial(10, ½) ≤ 1) = 11/1024 ≤ 2.5 %: the second smallest is the bound.
+    assert student_interval(values, 0.05) == (1.0, math.inf)
+    assert student_p(values, 0.5) == (pytest.approx(2 * 11 / 1024), 1.0)
+    # Five seeds cannot exclude anything by ranks alone at this level.
+    assert student_interval(bounded(low[-5:], [math.inf] * 5), 0.05)[0] == -math.inf
+
+
+def test_clopper_pearson_is_scipys_and_unknown_seeds_widen_it():
+    expected = stats.binomtest(7, 9).proportion_ci(0.95, method="exact")
+    outcomes = [1] * 7 + [0] * 2
+    assert proportion_interval(exact(outcomes), 0.05) == pytest.approx((expected.low, expected.high))
+    low, high = proportion_interval(exact([*outcomes, math.nan]), 0.05)
+    assert low == pytest.approx(stats.binomtest(7, 10).proportion_ci(method="exact").low)
+    assert high == pytest.approx(stats.binomtest(8, 10).proportion_ci(method="exact").high)
+    assert proportion_interval(exact([0] * 1000), 0.05)[1] == pytest.approx(1 - 0.025 ** (1 / 1000))
+    with pytest.raises(InputError, match="0 or 1"):
+        proportion_interval(exact([0.5, 1.0]), 0.05)
+
+
+def test_a_threshold_is_excluded_exactly_when_p_is_below_alpha():
+    """Holm works with p-values, the reader sees intervals: they must say the same, always."""
+    rng = np.random.default_rng(3)
+    decided = 0
+    for _ in range(600):
+        n, alpha, bar = int(rng.integers(2, 12)), float(rng.choice([0.05, 0.01, 0.2])), float(rng.normal())
+        low = rng.normal(0.7, 1, n).round(1)
+        high = low + rng.choice([0, 0, 1, math.inf], n)
+        low = np.where(rng.random(n) < 0.05, -math.inf, low)
+        values, resolution = bounded(low, high), float(rng.choice([0.1, 0.5]))
+        ends, (above, below) = student_interval(values, alpha, resolution), student_p(values, bar, resolution)
+        assert (ends[0] > bar, ends[1] < bar) == (above <= alpha, below <= alpha)
+        decided += ends[0] > bar or ends[1] < bar
+        share, outcomes = rng.uniform(0.05, 0.95), exact(rng.random(n) < 0.6)
+        ends, (above, below) = proportion_interval(outcomes, alpha), proportion_p(outcomes, share)
+        assert (ends[0] > share, ends[1] < share) == (above <= alpha, below <= alpha)
+    assert decided > 50
+
+
+def test_the_value_shown_is_the_mean_or_a_median_that_survives_censoring():
+    assert centre(exact([1, 2, 6])) == (3.0, "")
+    assert centre(bounded([1, 2, 3], [1, 2, math.inf])) == (2.0, "value is the median over seeds")
+    assert centre(bounded([1, 2, 3], [1, math.inf, math.inf]))[1] == "value is a lower bound on the median"
+    assert centre(bounded([-math.inf] * 3, [1, 2, 3])) == (2.0, "value is an upper bound on the median")
+    assert centre(exact([math.nan] * 2)) == (None, "")
+    assert centre(exact([])) == (None, "")
+
+
+# Null distributions with median 0: one half of all seeds lies on either side of the threshold.
+NULLS = {
+    "normal": lambda rng, shape: rng.normal(size=shape),
+    "student t, 3 degrees": lambda rng, shape: rng.standard_t(3, shape),
+    "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape) - math.log(2),
+    "lognormal": lambda rng, shape: rng.lognormal(0, 0.5, shape) - 1,
+    "bounded, at a ceiling": lambda rng, shape: rng.beta(19, 1, shape) - stats.beta.median(19, 1),
+    "many ties": lambda rng, shape: np.round(rng.normal(0, 0.7, shape)),
+    "coin": lambda rng, shape: rng.integers(0, 2, shape) - 0.5,
+}
+
+
+@pytest.mark.parametrize("n", [3, 4, 5, 10])
+@pytest.mark.parametrize("name", NULLS)
+def test_nulls_of_every_shape_are_decided_on_either_side_in_at_most_5_percent(name, n):
+    draws = NULLS[name](np.random.default_rng(11), (2000, n))
+    p = np.array([student_p(exact(row), 0.0) for row in draws])
+    assert ((p <= 0.05).mean(axis=0) <= 0.05).all()
+
+
+@pytest.mark.parametrize("n", [5, 6, 7, 8, 10, 20])
+def test_from_five_seeds_on_even_two_humped_nulls_hold(n):
+    rng = np.random.default_rng(12)
+    draws = rng.integers(0, 2, (2000, n)) - 0.5 + rng.normal(0, 0.01, (2000, n))
+    p = np.array([student_p(exact(row), 0.0) for row in draws])
+    assert ((p <= 0.05).mean(axis=0) <= 0.05).all()
+
+
+@pytest.mark.parametrize("images", [50, 1000])
+@pytest.mark.parametrize("n", [3, 4, 5, 10])
+def test_accuracies_at_the_threshold_hold_with_the_resolution_of_their_images(images, n):
+    draws = np.random.default_rng(13).binomial(images, 0.95, (2000, n)) / images
+    resolution = math.sqrt(0.95 * 0.05 / images)
+    p = np.array([student_p(exact(row), 0.95, resolution) for row in draws])
+    assert ((p <= 0.05).mean(axis=0) <= 0.05).all()

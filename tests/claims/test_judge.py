@@ -1,0 +1,271 @@
+"""Verdicts: each outcome, each way of having too little, and Holm over a paper."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conceptlab.claims import (
+    Claim,
+    NoData,
+    PerSeed,
+    calibrate,
+    final_value,
+    group_times,
+    holm,
+    judge,
+    judge_measured,
+    measure,
+    ordering,
+    outcome_per_seed,
+    permuted,
+    thresholds_hash,
+    to_json,
+)
+from conceptlab.errors import InputError
+
+
+def claim(values=(), **changes) -> Claim:
+    """A claim whose per-seed values are given outright, or by `measure`."""
+    settings = {
+        "id": "c1",
+        "paper": "paper",
+        "figure": "fig1",
+        "statement": "It grows.",
+        "statistic": "growth per seed",
+        "measure": lambda tables: PerSeed.exact(dict(enumerate(np.asarray(values, dtype=float)))),
+        "threshold": 0.0,
+        "side": "above",
+    }
+    return Claim(**(settings | changes))
+
+
+def verdict(values, scale="paper", **changes):
+    return judge([claim(values, **changes)], {}, scale)[0]
+
+
+@pytest.mark.parametrize(
+    ("values", "side", "threshold", "outcome"),
+    [
+        ([1, 1.1, 0.9, 1.2, 1], "above", 0.5, "reproduced"),
+        ([1, 1.1, 0.9, 1.2, 1], "above", 2.0, "not reproduced"),
+        ([1, 1.1, 0.9, 1.2, 1], "above", 1.0, "inconclusive"),
+        ([1, 1.1, 0.9, 1.2, 1], "below", 2.0, "reproduced"),
+        ([1, 1.1, 0.9, 1.2, 1], "below", 0.5, "not reproduced"),
+        ([0.01, -0.02, 0.0, 0.02, -0.01], "within", 0.1, "reproduced"),
+        ([1, 1.1, 0.9, 1.2, 1], "within", 0.1, "not reproduced"),
+        ([-1, -1.1, -0.9, -1.2, -1], "within", 0.1, "not reproduced"),
+        ([0.1, -0.2, 0.0, 0.2, -0.1], "within", 0.1, "inconclusive"),
+    ],
+)
+def test_the_verdict_follows_from_where_the_interval_lies(values, side, threshold, outcome):
+    judged = verdict(values, side=side, threshold=threshold)
+    assert judged.verdict == outcome
+    assert judged.ci_low < judged.value < judged.ci_high
+
+
+def test_strength_is_firm_only_with_five_seeds_at_paper_scale():
+    five, four = [1, 1.1, 0.9, 1.2, 1], [1, 1.1, 0.9, 1.2]
+    assert verdict(five).strength == "firm"
+    assert verdict(five, scale="small").strength == "indicative"
+    assert verdict(four).strength == "indicative"
+    assert verdict([*four, math.nan]).strength == "indicative"
+
+
+@pytest.mark.parametrize("values", [[], [3.0], [math.nan], [math.nan] * 6, [math.inf, 1.0]])
+@pytest.mark.parametrize("transform", ["none", "log", "fisher"])
+@pytest.mark.parametrize("side", ["above", "below"])
+def test_too_little_is_inconclusive_and_never_a_crash(values, transform, side):
+    judged = verdict(values, transform=transform, threshold=0.5, side=side)
+    assert judged.verdict == "inconclusive"
+    json.dumps(to_json([judged]), allow_nan=False)
+
+
+def test_missing_tables_and_missing_rows_say_so():
+    missing = judge([claim(measure=lambda tables: final_value(tables["accuracy"]))], {}, "tiny")[0]
+    assert (missing.verdict, missing.seeds, missing.value) == ("inconclusive", 0, None)
+    assert missing.note.startswith("no table 'accuracy'")
+
+    def nothing(tables):
+        raise NoData("no distance-2 class in this split")
+
+    assert "distance-2" in judge([claim(measure=nothing)], {}, "tiny")[0].note
+
+
+def test_tied_seeds_decide_only_with_a_stated_resolution():
+    assert verdict([1.0] * 10, threshold=0.95).verdict == "inconclusive"
+    assert "tie" in verdict([1.0] * 10, threshold=0.95).note
+    fine = verdict([1.0] * 3, threshold=0.95, resolution=0.007)
+    assert (fine.verdict, fine.strength) == ("reproduced", "indicative")
+    assert fine.ci_low < 1
+    assert "resol" in fine.note
+    # Fifty images cannot tell .95 from 1 with three seeds.
+    assert verdict([1.0] * 3, threshold=0.95, resolution=0.031).verdict == "inconclusive"
+
+
+def test_scales_are_shown_in_the_units_of_the_statistic():
+    judged = verdict([2.0, 8.0, 4.0, 4.0, 4.0], transform="log", threshold=1.0)
+    assert judged.value == pytest.approx(4.0)
+    assert judged.ci_low * judged.ci_high == pytest.approx(16.0)
+    perfect = verdict([1.0, 1.0, 0.9, 1.0, 0.8], transform="fisher", threshold=0.5)
+    assert perfect.verdict == "reproduced"
+    assert perfect.ci_high < 1
+    near = verdict([1.02, 0.97, 1.01, 0.99, 1.0], transform="log", side="within", threshold=1.1)
+    assert near.verdict == "reproduced"
+    assert near.statistic.endswith("claimed within 0.9091 … 1.1")
+
+
+def test_shares_of_seeds_use_the_exact_binomial():
+    def share(outcomes, **changes):
+        frame = pd.DataFrame({"seed": range(len(outcomes)), "ok": outcomes})
+        counted = claim(measure=lambda t: outcome_per_seed(t["runs"], "ok"), interval="proportion", **changes)
+        return judge([counted], {"runs": frame}, "paper")[0]
+
+    assert share([True] * 5, threshold=0.5).verdict == "inconclusive"
+    assert share([True] * 6, threshold=0.5).verdict == "reproduced"
+    nowhere = share([False] * 1000, threshold=0.01, side="below")
+    assert nowhere.verdict == "reproduced"
+    assert nowhere.ci_high == pytest.approx(0.00368, abs=1e-5)
+
+
+def test_identities_compare_the_largest_error_and_stay_out_of_holm():
+    exact = {"kind": "identity", "side": "below", "threshold": 1e-9}
+    assert verdict([1e-12, -2e-10], **exact).verdict == "reproduced"
+    failed = verdict([1e-12, -2e-8], **exact)
+    assert (failed.verdict, failed.value, failed.ci_low) == ("not reproduced", 2e-8, None)
+    assert verdict([math.nan, 0.0], **exact).verdict == "not reproduced"
+    assert verdict([], **exact).verdict == "inconclusive"
+    alone = verdict([1, 2, 3, 4])
+    beside = judge(
+        [claim([1, 2, 3, 4]), *(claim([0.0], id=f"i{i}", **exact) for i in range(9))], {}, "paper"
+    )[0]
+    assert (beside.ci_low, beside.ci_high) == (alone.ci_low, alone.ci_high)
+
+
+def test_holm_on_a_known_example():
+    # Step-down at .05/4, .05/3, .05/2: the third fails and stops the rest.
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
+    assert holm([0.2, 0.9]) == pytest.approx([0.025, 0.025])
+    assert holm([0.01, 0.03]) == pytest.approx([0.025, 0.05])
+    assert holm([]) == []
+
+
+def test_holm_is_per_paper_and_the_shown_interval_decides():
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        claims = [
+            claim(rng.normal(rng.choice([0, 1, 3]), 1, 5), id=f"c{i}", paper="ab"[i % 2]) for i in range(8)
+        ]
+        for judged in judge(claims, {}, "paper"):
+            expected = "reproduced" if judged.ci_low > 0 else "not reproduced" if judged.ci_high < 0 else None
+            assert judged.verdict == (expected or "inconclusive")
+    one = verdict([1, 2, 3, 4, 5])
+    other_paper = judge([claim([1, 2, 3, 4, 5]), claim([0, 1, -1], id="c2", paper="other")], {}, "paper")[0]
+    same_paper = judge([claim([1, 2, 3, 4, 5]), claim([0, 1, -1], id="c2")], {}, "paper")[0]
+    assert other_paper.ci_low == one.ci_low > same_paper.ci_low
+    # What has no value cannot be a chance hit and costs nothing.
+    assert judge([claim([1, 2, 3, 4, 5]), claim([], id="c2")], {}, "paper")[0].ci_low == one.ci_low
+
+
+def test_ten_null_claims_reproduce_anything_in_at_most_5_percent_of_papers():
+    rng = np.random.default_rng(6)
+    hits = 0
+    for _ in range(200):
+        claims = [claim(rng.normal(size=5), id=f"c{i}") for i in range(10)]
+        hits += any(v.verdict == "reproduced" for v in judge(claims, {}, "paper"))
+    assert hits <= 10
+
+
+def test_figures_judged_together_form_one_family():
+    first, second = claim([1, 2, 3, 4, 5]), claim([0, 1, -1], id="c2", figure="fig2")
+    together = judge_measured(measure([first], {}) + measure([second], {}), "paper")
+    assert together == judge([first, second], {}, "paper")
+
+
+def _times(rng, n, last, delay):
+    """Eight classes at distances 0, 1 and 2; each distance comes `delay` times later than the one before."""
+    distance = np.array([0, 0, 0, 0, 1, 1, 1, 2])
+    times = np.exp(rng.normal(7, 0.3, (n, 8)) + math.log(delay) * distance)
+    frame = pd.DataFrame({"seed": np.repeat(np.arange(n), 8), "distance": np.tile(distance, n)})
+    return {"times": frame.assign(time=np.where(times > last, np.nan, times).ravel())}
+
+
+@pytest.mark.parametrize(("n", "last"), [(3, 1e5), (4, 1400), (5, 1100), (10, 1400)])
+def test_order_of_times_says_nothing_on_nulls_however_many_are_censored(n, last):
+    def ratios(tables):
+        groups = group_times(tables["times"], "distance", first=10, last=last)
+        return ordering([groups[d] for d in sorted(groups)])
+
+    ordered = claim(measure=ratios, threshold=1.0, transform="log")
+    rates = calibrate(ordered, lambda rng: _times(rng, n, last, 1.0), datasets=100)
+    assert rates.reproduced <= 0.05
+
+    def shuffled(rng):  # a real effect, whose tie to distance is broken
+        return {"times": permuted(_times(rng, n, 1e5, 3.0)["times"], "distance", rng)}
+
+    assert calibrate(ordered, shuffled, datasets=100).reproduced <= 0.05
+
+
+def test_order_of_times_has_power_also_when_the_last_group_is_never_reached():
+    def ratios(tables):
+        groups = group_times(tables["times"], "distance", first=10, last=6000)
+        return ordering([groups[d] for d in sorted(groups)])
+
+    ordered = claim(measure=ratios, threshold=1.0, transform="log")
+    rates = calibrate(ordered, lambda rng: _times(rng, 5, 6000, 2.5), datasets=60)
+    assert rates.reproduced >= 0.8
+    backwards = calibrate(ordered, lambda rng: _times(rng, 5, 6000, 0.4), datasets=60)
+    assert backwards.not_reproduced >= 0.8
+
+
+def test_a_null_claim_is_calibrated_through_the_whole_path_and_a_clear_effect_is_found():
+    grown = claim(measure=lambda tables: final_value(tables["curve"]), threshold=0.5)
+
+    def curves(shift):
+        def simulate(rng):
+            frame = pd.DataFrame({"seed": np.repeat(np.arange(5), 2), "step": np.tile([0, 100], 5)})
+            return {"curve": frame.assign(value=rng.normal(0.5 + shift, 0.1, 10))}
+
+        return simulate
+
+    null = calibrate(grown, curves(0.0), datasets=500)
+    assert null.reproduced <= 0.05
+    assert null.not_reproduced <= 0.05
+    assert calibrate(grown, curves(0.4), datasets=50).reproduced >= 0.95
+    assert calibrate(grown, curves(-0.4), datasets=50).not_reproduced >= 0.95
+    assert calibrate(grown, curves(0.02), datasets=50).inconclusive >= 0.8
+
+
+def test_the_fingerprint_moves_with_every_fixed_setting_and_not_with_the_order():
+    a, b = claim(), claim(id="c2")
+    assert thresholds_hash([a, b]) == thresholds_hash([b, a])
+    for change in ({"threshold": 0.1}, {"side": "below"}, {"resolution": 0.1}, {"id": "c3"}):
+        assert thresholds_hash([claim(**change), b]) != thresholds_hash([a, b])
+    assert thresholds_hash([a]) in verdict([1, 2, 3]).note
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"side": "abov"}, "did you mean 'above'"),
+        ({"transform": "log"}, "positive"),
+        ({"transform": "fisher", "threshold": 1.0}, "within"),
+        ({"side": "within"}, "positive threshold"),
+        ({"kind": "identity"}, "side 'below'"),
+        ({"interval": "proportion", "threshold": 2.0}, "between 0 and 1"),
+        ({"threshold": math.nan}, "finite"),
+        ({"resolution": -1.0}, "finite"),
+    ],
+)
+def test_a_claim_that_cannot_be_judged_is_refused_at_once(changes, message):
+    with pytest.raises(InputError, match=message):
+        claim(**changes)
+
+
+def test_a_negative_ratio_is_refused():
+    with pytest.raises(InputError, match="negative"):
+        verdict([-1.0, 2.0], transform="log", threshold=1.0)

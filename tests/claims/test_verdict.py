@@ -1,0 +1,114 @@
+"""`claims.json` and the terminal: stable keys, no NaN, no half-written file."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+from rich.console import Console
+
+from conceptlab.claims import (
+    Verdict,
+    read_claims,
+    render_verdicts,
+    summary,
+    to_json,
+    verdict_table,
+    write_claims,
+)
+from conceptlab.errors import InputError
+
+KEYS = ["id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high"]
+KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note"]
+
+
+def verdict(**changes) -> Verdict:
+    settings = {
+        "id": "order",
+        "paper": "okawa2023",
+        "figure": "fig5",
+        "kind": "empirical",
+        "statement": "Later with distance [1].",
+        "statistic": "ratio",
+        "value": 2.0,
+        "ci_low": 1.5,
+        "ci_high": float("inf"),
+        "threshold": 1.0,
+        "verdict": "reproduced",
+        "strength": "firm",
+        "seeds": 5,
+        "censored": 1,
+        "note": "",
+    }
+    return Verdict(**(settings | changes))
+
+
+def test_the_file_round_trips_with_exactly_the_promised_keys(tmp_path):
+    verdicts = [
+        verdict(),
+        verdict(id="other", value=float("nan"), verdict="inconclusive", strength="indicative"),
+    ]
+    path = write_claims(tmp_path / "new" / "claims.json", verdicts)
+    entries = json.loads(path.read_text(encoding="utf-8"))
+    assert [list(entry) for entry in entries] == [KEYS, KEYS]
+    assert entries[0]["ci_high"] is None
+    assert entries[1]["value"] is None
+    assert read_claims(path) == verdicts
+    assert list(verdict_table(verdicts).columns) == KEYS
+    assert list(verdict_table([]).columns) == KEYS
+    assert os.listdir(path.parent) == ["claims.json"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
+    path = write_claims(tmp_path / "claims.json", [verdict()])
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(InputError, match="No space left"):
+        write_claims(path, [])
+    assert len(read_claims(path)) == 1
+    assert os.listdir(tmp_path) == ["claims.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[{", "damaged"),
+        ("{}", "not a list"),
+        ("[1]", "claim 1"),
+        (json.dumps([{"id": "x"}]), "missing or unexpected keys"),
+        (json.dumps([to_json([verdict()])[0] | {"verdict": "maybe"}]), "wrong type"),
+        (json.dumps([to_json([verdict()])[0] | {"seeds": "5"}]), "wrong type"),
+        (json.dumps([to_json([verdict()])[0] | {"value": True}]), "wrong type"),
+    ],
+)
+def test_damaged_files_are_named_in_one_line(tmp_path, text, message):
+    path = tmp_path / "claims.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message) as caught:
+        read_claims(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_and_files_that_are_not_there(tmp_path):
+    (tmp_path / "claims.json").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="damaged"):
+        read_claims(tmp_path / "claims.json")
+    with pytest.raises(InputError, match="cannot read"):
+        read_claims(tmp_path / "nowhere.json")
+
+
+def test_the_terminal_shows_open_ends_brackets_and_counts_identities_apart():
+    verdicts = [verdict(), verdict(kind="identity", ci_low=None, ci_high=None, strength="indicative")]
+    console = Console(width=200, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console.print(render_verdicts(verdicts, "okawa2023"))
+    console.file.close()
+    text = console.export_text()
+    for part in ("1.5 … ∞", "Later with distance [1].", "(indicative)", "5 (1 cens.)"):
+        assert part in text
+    assert summary(verdicts) == "1 claims: 1 reproduced; 1 identities: 1 reproduced"
+    assert summary([]) == "no claims"
