@@ -6,7 +6,7 @@ lower bounds, the upper end from their upper bounds, so it holds whatever the ce
 An end is the outer one of two. The first is Student's, mean ± t(alpha/2, n-1) · max(s, resolution)/√n. The
 second is a guard from ranks, the exact sign-test bound on the median at a fixed one-sided 5 % (at n ≤ 7 the
 most extreme seed): Student's t alone errs on skewed, two-humped or tied values, and the guard keeps the rate
-of false ends at or below 1/32 for n ≥ 5 whatever the distribution. Where some bound is infinite there is no
+of false ends at or below 5 % for n ≥ 5 (1/32 at 5) whatever the distribution. Where some bound is infinite there is no
 mean, and the rank bound alone decides, at level alpha/2.
 """
 

@@ -58,7 +58,7 @@ def final_value(frame: pd.DataFrame, over: Reduction = "mean", value: str = "val
     """`value_per_seed` at the last step; a seed that has not come that far is unknown."""
     _need(frame, "seed", "step", value)
     done = value_per_seed(frame[frame["step"] == frame["step"].max()], over, value)
-    everyone = PerSeed.exact({seed: math.nan for seed in frame["seed"].unique()})
+    everyone = PerSeed.exact(dict.fromkeys(frame["seed"].unique(), math.nan))
     return align([done, everyone])[1][0]
 
 
