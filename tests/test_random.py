@@ -112,6 +112,15 @@ def test_streams_are_uncorrelated():
     assert off_diagonal.abs().max() < 5 / n**0.5
 
 
+def test_streams_of_one_key_differ_and_stream_zero_is_the_default():
+    key = random.key(0, "bits")
+    streams = [random.bits(key, 100, stream=stream) for stream in range(4)]
+    assert torch.equal(streams[0], random.bits(key, 100))
+    assert len({word for stream in streams for word in stream.tolist()}) == 400
+    # A derived key is drawn in no stream.
+    assert not {*random.fold(key, 0).tolist()} & {word for stream in streams for word in stream.tolist()}
+
+
 def test_every_bit_is_fair():
     n = 50_000
     drawn = random.bits(random.key(0, "bits"), n).to(torch.int64) & 0xFFFFFFFF

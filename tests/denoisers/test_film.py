@@ -9,7 +9,7 @@ from .conftest import inputs, perturbed, small
 
 def test_size_and_start():
     denoiser = build("film", (3, 16, 16), (6,), seed=0)
-    assert sum(p.numel() for p in denoiser.parameters()) == 353_772
+    assert sum(p.numel() for p in denoiser.parameters()) == 356_632
     assert denoiser(*inputs()).abs().max() == 0
 
 

@@ -11,6 +11,7 @@ graphs. They therefore use no batch statistics, no branch on data and no generat
 from __future__ import annotations
 
 import math
+from typing import TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +20,7 @@ from torch import Tensor, nn
 from conceptlab.errors import InputError
 
 Embedding = dict[str, Tensor]
+Layer = TypeVar("Layer", bound=nn.Module)
 
 
 class Denoiser(nn.Module):
@@ -105,11 +107,10 @@ def group_norm(channels: int, groups: int = 8) -> nn.GroupNorm:
     return nn.GroupNorm(groups, channels)
 
 
-def zero_initialised(layer: nn.Conv2d) -> nn.Conv2d:
-    """The layer with weights and bias zero, so that the branch it ends contributes nothing at first."""
-    nn.init.zeros_(layer.weight)
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
+def zero_initialised(layer: Layer) -> Layer:
+    """The layer with weights and bias zero, so that what it ends contributes nothing at first."""
+    for parameter in layer.parameters():
+        nn.init.zeros_(parameter)
     return layer
 
 

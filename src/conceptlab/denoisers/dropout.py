@@ -36,14 +36,14 @@ class KeyedDropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.dropped_levels == 0:
             return x
-        kept = _levels(random.fold(self.key, self.layer), x.numel()).reshape(x.shape) >= self.dropped_levels
+        kept = _levels(self.key, x.numel(), self.layer).reshape(x.shape) >= self.dropped_levels
         is_unset = (self.key == 0).all()
         scale = _LEVELS / (_LEVELS - self.dropped_levels)
         return torch.where(is_unset, x, torch.where(kept, x * scale, 0.0))
 
 
 def dropout_key_names(model: nn.Module) -> list[str]:
-    """The buffers to swap in `functional_call`: all take the same key, each layer folds in its number."""
+    """The buffers to swap in `functional_call`: all take the same key, each layer draws from a stream of its own."""
     return [f"{name}.key" for name, module in model.named_modules() if isinstance(module, KeyedDropout)]
 
 
@@ -54,7 +54,7 @@ def set_dropout_key(model: nn.Module, key: Tensor) -> None:
             module.key = key.to(module.key.device)
 
 
-def _levels(key: Tensor, n: int) -> Tensor:
+def _levels(key: Tensor, n: int, layer: int) -> Tensor:
     """`n` numbers from 0 to 65535, two from each random word."""
-    words = random.bits(key, (n + 1) // 2)
+    words = random.bits(key, (n + 1) // 2, stream=layer)
     return torch.stack((words & 0xFFFF, (words >> 16) & 0xFFFF), dim=-1).flatten(-2)[..., :n]

@@ -7,6 +7,10 @@ embedding) are those with which all combinations emerge reliably; they are choic
 - With `embedding_kind="linear"` condition, embedding, scale and shift are linear in the condition, so the
   effects of two concepts on a block's modulation add up. Some compositionality is thereby built in.
 - With `norm="group"` the amplitude of a feature map no longer carries information through the network.
+
+Towards the output, features and input are scaled by gains that depend on the time alone. At low noise a
+v-prediction is the small difference between image and noisy image, enlarged many times; without the gains the
+network spends most of its training on making that number.
 """
 
 from __future__ import annotations
@@ -65,16 +69,21 @@ class Film(Denoiser):
         self.up = nn.Conv2d(coarse, fine, 3, padding=1)
         self.up_block = FilmBlock(2 * fine, fine, features, norm)
         self.leave = zero_initialised(nn.Conv2d(fine, 4 * colours, 3, padding=1))
+        self.feature_gain = zero_initialised(nn.Linear(features, fine))
+        self.input_gain = zero_initialised(nn.Linear(features, 4 * colours))
 
     def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
-        modulation = self.time_embedding(time) + embedding["shared"]
-        fine = self.down_block(self.enter(F.pixel_unshuffle(x, 2)), modulation)
+        when = self.time_embedding(time)
+        modulation = when + embedding["shared"]
+        pixels = F.pixel_unshuffle(x, 2)
+        fine = self.down_block(self.enter(pixels), modulation)
         coarse = self.down(fine)
         for block in self.middle:
             coarse = block(coarse, modulation)
-        up = self.up(F.interpolate(coarse, scale_factor=2.0, mode="nearest"))
+        up = F.interpolate(self.up(coarse), scale_factor=2.0, mode="nearest")
         out = self.up_block(torch.cat((up, fine), dim=1), modulation)
-        return F.pixel_shuffle(self.leave(F.silu(out)), 2)
+        out = self.leave(out * self.feature_gain(when).exp()[:, :, None, None])
+        return F.pixel_shuffle(out + self.input_gain(when)[:, :, None, None] * pixels, 2)
 
 
 class FilmBlock(nn.Module):
