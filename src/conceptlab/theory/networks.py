@@ -217,10 +217,9 @@ class _Group:
             if place == 0:
                 order = torch.stack([torch.randperm(total, generator=g) for g in self.orders])
             x = self.data[rows, order[:, place * self.batch : (place + 1) * self.batch]]
-            for weight, gradient in zip(
-                self.weights, gradients(self.weights, x, self.activation), strict=True
-            ):
-                weight.sub_(gradient, alpha=lr)
+            slopes = gradients(self.weights, x, self.activation)
+            # New tensors, not updates in place: what was recorded or handed in must not change afterwards.
+            self.weights = [w.sub(slope, alpha=lr) for w, slope in zip(self.weights, slopes, strict=True)]
         return torch.stack(outputs), torch.stack(losses), torch.stack(jacobians) if jacobians else None
 
 
