@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ _CHUNK = 1024
 class Probe(ABC):
     """Judges images one by one; what it says of an image does not depend on the others."""
 
-    kind: ClassVar[str]
+    kind: str
     space: ConceptSpace
     image_shape: tuple[int, int, int]
 
@@ -42,7 +42,7 @@ class Probe(ABC):
             images.detach().to("cpu", torch.float32).nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1)
         )
         with torch.no_grad():
-            # At least one chunk, so that no images give empty tables of the right width.
+            # Splitting nothing gives one empty chunk, so that no images give empty tables of the right width.
             chunks = [self.read(chunk) for chunk in shown.split(_CHUNK)]
         return {name: torch.cat([chunk[name] for chunk in chunks]) for name in self.space.names}
 

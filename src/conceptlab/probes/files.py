@@ -52,9 +52,7 @@ def _empty(found: dict[str, Any]) -> LearnedProbe:
     space = ConceptSpace([Variable(name, tuple(values)) for name, values in found["variables"]])
     channels, height, width = found["image_shape"]
     fitting = Fitting(**found["fitting"])
-    probe = LearnedProbe(found["kind"], space, (channels, height, width), fitting, found["seed"])
-    probe.network.requires_grad_(False)
-    return probe
+    return LearnedProbe(found["kind"], space, (channels, height, width), fitting, found["seed"])
 
 
 def _paths(path: str | Path) -> tuple[Path, Path]:

@@ -23,8 +23,8 @@ class Fitting:
     """How a learned probe is trained."""
 
     steps: int = 300
-    batch: int = 128
-    learning_rate: float = 2e-3
+    batch: int = 64
+    learning_rate: float = 3e-3
     # Half ranges of what is done to training images, so that generated ones, slightly off, are still judged.
     noise: float = 0.06
     brightness: float = 0.08
@@ -36,11 +36,12 @@ class LearnedProbe(Probe):
     def __init__(
         self, kind: str, space: ConceptSpace, image_shape: tuple[int, int, int], fitting: Fitting, seed: int
     ) -> None:
-        self.kind, self.space, self.image_shape = kind, space, image_shape  # type: ignore[misc]
+        self.kind, self.space, self.image_shape = kind, space, image_shape
         self.fitting, self.seed = fitting, seed
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.network: nn.Module = READOUTS[kind](image_shape, sum(space.sizes))
+        self.network.eval().requires_grad_(False)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,6 +61,7 @@ class LearnedProbe(Probe):
     def fit(self, samples: Samples) -> None:
         """Adam with cosine decay; every draw is keyed by (seed, step), so the same call gives the same probe."""
         settings = self.fitting
+        self.network.train().requires_grad_(True)
         optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
         for step in range(settings.steps):
             rate = 0.5 * settings.learning_rate * (1 + math.cos(math.pi * step / settings.steps))
@@ -71,7 +73,7 @@ class LearnedProbe(Probe):
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
-        self.network.requires_grad_(False)
+        self.network.eval().requires_grad_(False)
 
     def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         losses = [

@@ -28,28 +28,38 @@ class LinearReadout(nn.Module):
 class ConvReadout(nn.Module):
     """A small convolutional network, one head per variable on shared features.
 
-    Without normalisation over the batch, so that an image is judged alike in any company.
+    Batch statistics serve training only: in use every image is judged alike in any company. With them, and with
+    weights that keep the scale of their input, 300 steps suffice where shapes may turn and move; without,
+    turned shapes stay near chance that long.
     """
 
-    def __init__(self, image_shape: tuple[int, int, int], values: int, width: int = 32) -> None:
+    def __init__(self, image_shape: tuple[int, int, int], values: int, width: int = 24) -> None:
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(image_shape[0], width, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(width, width, 3, stride=2, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(width, 2 * width, 3, padding=1),
-            nn.ReLU(),
-            nn.Conv2d(2 * width, 2 * width, 3, stride=2, padding=1),
-            nn.ReLU(),
+            *_block(image_shape[0], width, kernel=4, stride=2),
+            *_block(width, 2 * width, kernel=3, stride=1),
+            *_block(2 * width, 2 * width, kernel=3, stride=2),
             nn.AdaptiveAvgPool2d(4),
+            nn.Flatten(),
         )
-        self.hidden = nn.Linear(16 * 2 * width, 128)
+        self.hidden = _scaled(nn.Linear(16 * 2 * width, 128))
         self.logits = nn.Linear(128, values)
 
     def forward(self, images: Tensor) -> Tensor:
-        features = self.features((images - 0.5) * 4.0).flatten(1)
-        return self.logits(torch.relu(self.hidden(features)))
+        centred = ((images - 0.5) * 4.0).contiguous(memory_format=torch.channels_last)
+        return self.logits(torch.relu(self.hidden(self.features(centred))))
+
+
+def _block(inputs: int, outputs: int, kernel: int, stride: int) -> tuple[nn.Module, ...]:
+    convolution = _scaled(nn.Conv2d(inputs, outputs, kernel, stride, padding=1))
+    return convolution, nn.BatchNorm2d(outputs), nn.ReLU()
+
+
+def _scaled(layer: nn.Linear | nn.Conv2d) -> nn.Module:
+    nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
+    return layer
 
 
 READOUTS: dict[str, type[LinearReadout] | type[ConvReadout]] = {"linear": LinearReadout, "cnn": ConvReadout}

@@ -17,7 +17,7 @@ def train_probe(
     world: World,
     kind: str = "cnn",
     seed: int = 0,
-    images_per_class: int = 256,
+    images_per_class: int = 768,
     fitting: Fitting | None = None,
 ) -> Probe:
     """A probe of a world's concepts. Learned kinds see real images of every class; analytic ones see none."""

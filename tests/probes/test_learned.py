@@ -1,0 +1,167 @@
+"""Learned probes: right on real images, harmless on junk, the same every time, and safe on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from conceptlab.errors import InputError
+from conceptlab.probes import (
+    AnalyticProbe,
+    Fitting,
+    Probe,
+    disagreement,
+    load_probe,
+    real_images,
+    save_probe,
+    train_probe,
+    validate,
+)
+from conceptlab.worlds import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Circles, Shapes, World
+
+WORLD = Shapes(**QUICKSTART)
+SHORT = Fitting(steps=8)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Probe:
+    return train_probe(WORLD, "cnn", seed=0)
+
+
+@pytest.fixture(scope="module")
+def linear() -> Probe:
+    return train_probe(WORLD, "linear", seed=0)
+
+
+def test_cnn_reads_the_quickstart_world(judge: Probe) -> None:
+    result = validate(judge, WORLD, images_per_class=100)
+    assert result.joint >= 0.999
+    assert min(result.per_class.values()) >= 0.99
+
+
+def test_linear_reads_upright_shapes_but_not_turned_ones(linear: Probe) -> None:
+    assert validate(linear, WORLD, images_per_class=100).joint >= 0.98
+    turned = Shapes(**QUICKSTART | {"angle": 180.0, "location": 0.3})
+    probe = train_probe(turned, "linear", images_per_class=256)
+    result = validate(probe, turned, images_per_class=100)
+    assert result.per_variable["shape"] < 0.95
+    assert result.per_variable["colour"] >= 0.98
+
+
+def test_probabilities_of_junk_are_probabilities(judge: Probe, linear: Probe) -> None:
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.rand(64, 3, 16, 16, generator=generator)
+    broken = torch.full((2, 3, 16, 16), float("nan"))
+    wild = 1e6 * torch.randn(8, 3, 16, 16, generator=generator)
+    junk = torch.cat([noise, torch.zeros(2, 3, 16, 16), torch.ones(2, 3, 16, 16), broken, wild])
+    for probe in (judge, linear, AnalyticProbe(WORLD)):
+        for table in probe.probabilities(junk).values():
+            assert table.shape == (len(junk), 2)
+            assert torch.isfinite(table).all()
+            assert torch.allclose(table.sum(1), torch.ones(len(junk)), atol=1e-5)
+
+
+def test_an_untrained_probe_is_near_chance() -> None:
+    probe = train_probe(WORLD, "cnn", fitting=Fitting(steps=0))
+    assert validate(probe, WORLD, images_per_class=50).joint < 0.3
+
+
+def test_labels_unrelated_to_the_images_cannot_be_read(judge: Probe) -> None:
+    images = real_images(WORLD, 50, 3, "junk").images
+    shuffled = images[torch.randperm(len(images), generator=torch.Generator().manual_seed(0))]
+    right = (judge.predict(images) == judge.predict(shuffled)).all(1).float().mean()
+    assert abs(right - 1 / 8) < 4 * (1 / 8 * 7 / 8 / len(images)) ** 0.5
+
+
+def test_an_image_is_judged_alike_in_any_company(judge: Probe) -> None:
+    images = real_images(WORLD, 4, 5, "company").images
+    together = judge.probabilities(images)["shape"]
+    alone = judge.probabilities(images[3:4])["shape"]
+    assert torch.allclose(together[3:4], alone, atol=1e-5)
+    assert judge.predict(images[:0]).shape == (0, 3)
+
+
+def test_the_same_seed_gives_the_same_probe_and_leaves_the_global_stream_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    probes = [train_probe(WORLD, "cnn", seed, 16, SHORT) for seed in (0, 0, 1)]
+    assert torch.equal(torch.rand(1), expected)
+    images = real_images(WORLD, 4, 0, "test").images
+    first, again, other = (probe.probabilities(images)["size"] for probe in probes)
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_training_and_held_out_images_differ() -> None:
+    train, held_out = (real_images(WORLD, 3, 0, purpose).images for purpose in ("train", "held-out"))
+    assert not (train[:, None] == held_out[None]).flatten(2).all(2).any()
+
+
+@pytest.mark.parametrize("kind", ["cnn", "linear", "analytic"])
+def test_a_saved_probe_comes_back(kind: str, tmp_path: Path) -> None:
+    probe = train_probe(WORLD, kind, 2, 8, SHORT)
+    save_probe(probe, tmp_path / "deep" / "judge")
+    again = load_probe(tmp_path / "deep" / "judge")
+    images = real_images(WORLD, 4, 0, "test").images
+    for name, table in probe.probabilities(images).items():
+        assert torch.equal(again.probabilities(images)[name], table)
+    assert again.settings == json.loads(json.dumps(probe.settings))
+    assert {path.suffix for path in (tmp_path / "deep").iterdir()} <= {".json", ".safetensors"}
+
+
+def test_damaged_files_are_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no probe at"):
+        load_probe(tmp_path / "nothing")
+    save_probe(train_probe(WORLD, "linear", 0, 8, SHORT), tmp_path / "probe")
+    weights = tmp_path / "probe.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="damaged"):
+        load_probe(tmp_path / "probe")
+    weights.write_bytes(whole)
+    (tmp_path / "probe.json").write_text("{")
+    with pytest.raises(InputError, match="damaged"):
+        load_probe(tmp_path / "probe")
+
+
+def test_disagreement_counts_images_with_any_difference(judge: Probe) -> None:
+    images = real_images(WORLD, 30, 1, "test").images
+    assert disagreement(judge, judge, images) == 0
+    assert disagreement(judge, AnalyticProbe(WORLD), images) <= 0.01
+    untrained = train_probe(WORLD, "cnn", fitting=Fitting(steps=0))
+    share = disagreement(judge, untrained, images)
+    expected = (judge.predict(images) != untrained.predict(images)).any(1).float().mean().item()
+    assert share == pytest.approx(expected)
+    assert share > 0.5
+    with pytest.raises(InputError, match="on no images"):
+        disagreement(judge, judge, images[:0])
+    with pytest.raises(InputError, match="use one space"):
+        disagreement(judge, AnalyticProbe(Circles()), images)
+
+
+def test_wrong_input_is_refused(judge: Probe) -> None:
+    with pytest.raises(InputError, match="reads images of"):
+        judge.predict(torch.zeros(2, 3, 8, 8))
+    with pytest.raises(InputError, match="unknown probe 'cn'; did you mean 'cnn'"):
+        train_probe(WORLD, "cn")
+    with pytest.raises(InputError, match="use 1 or more"):
+        train_probe(WORLD, images_per_class=0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("world", "steps"),
+    [
+        (Shapes(**OKAWA2023), 300),
+        (Shapes(), 300),
+        (Circles(colour_separation=0.1), 300),
+        (Shapes(**OKAWA2023_BACKGROUND), 600),
+    ],
+)
+def test_cnn_reads_the_paper_worlds(world: World, steps: int) -> None:
+    probe = train_probe(world, "cnn", seed=1, fitting=Fitting(steps=steps))
+    assert validate(probe, world, images_per_class=200).joint >= 0.99
