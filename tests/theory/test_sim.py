@@ -17,6 +17,12 @@ def test_strengths_are_those_of_the_paper() -> None:
     assert sim.composition([1]).tolist() == [0, 2, 0, 0]
 
 
+def test_sigma_comes_as_one_number_per_concept_or_per_axis() -> None:
+    expected = [0.04, 0.04, 0.0]
+    for sigma in (0.2, np.float32(0.2), (0.2, 0.2), np.array([0.2, 0.2, 0.0])):
+        assert Sim((1, 2), sigma, d=3).variances.tolist() == pytest.approx(expected)  # type: ignore[arg-type]
+
+
 def test_sigma_as_variance_and_origin_cluster_are_explicit() -> None:
     assert Sim((1, 2), 0.05, spread="variance").strengths.tolist() == pytest.approx([0.55, 2.05])
     assert Sim((1, 2), 0.0, origin=True).strengths.tolist() == pytest.approx([1 / 3, 4 / 3])
@@ -81,7 +87,7 @@ def test_unequal_variances_against_monte_carlo() -> None:
         (lambda: Sim(()), "at least one"),
         (lambda: Sim((1, 2, 3), d=2), "s must not exceed d"),
         (lambda: Sim((1, 2), -0.1), "not negative"),
-        (lambda: Sim((1, 2), (0.1, 0.1, 0.1), d=4), "3 sigmas"),
+        (lambda: Sim((1, 2), (0.1, 0.1, 0.1), d=4), "s or d of them"),
         (lambda: Sim((1, float("nan"))), "finite"),
         (lambda: Sim((1, 2), spread="std"), "did you mean|known"),  # type: ignore[arg-type]
         (lambda: Sim((1, 2), 3.0, radius=0.01), "raise the radius"),

@@ -57,13 +57,13 @@ class Sim:
             raise InputError(f"SIM has s={self.s} concepts in d={self.d} dimensions; s must not exceed d")
         if not all(math.isfinite(m) for m in self.mu):
             raise InputError(f"SIM's mu must be finite numbers; got {tuple(self.mu)}")
-        count = 1 if isinstance(self.sigma, int | float) else len(self.sigma)
-        if not isinstance(self.sigma, int | float) and count not in (self.s, self.dimension):
+        values = np.asarray(self.sigma, dtype=np.float64)
+        if values.shape not in ((), (self.s,), (self.dimension,)):
             raise InputError(
-                f"SIM got {count} sigmas for s={self.s}, d={self.dimension}; give one number, s or d of them"
+                f"SIM got sigma of shape {values.shape} for s={self.s}, d={self.dimension}; "
+                "give one number, s or d of them"
             )
-        values = [self.sigma] if isinstance(self.sigma, int | float) else list(self.sigma)
-        if not all(math.isfinite(v) and v >= 0 for v in values):
+        if not (np.isfinite(values) & (values >= 0)).all():
             raise InputError(f"SIM's sigma must be finite and not negative; got {self.sigma}")
         if self.radius is not None:
             share = ball_probability(self._full_variances, self.radius)
@@ -90,11 +90,9 @@ class Sim:
     @cached_property
     def _full_variances(self) -> np.ndarray:
         """Per-axis variance before any truncation; a scalar or one sigma per concept leaves the rest at 0."""
+        values = np.asarray(self.sigma, dtype=np.float64)
         result = np.zeros(self.dimension)
-        if isinstance(self.sigma, int | float):
-            result[: self.s] = self.sigma
-        else:
-            result[: len(self.sigma)] = self.sigma
+        result[: values.size if values.ndim else self.s] = values
         return result if self.spread == "variance" else result**2
 
     @cached_property

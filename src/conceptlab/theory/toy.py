@@ -7,7 +7,6 @@ that needs n of them succeeds with the product of their chances, which is why co
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,7 +59,7 @@ def simulate(p: float, n: int, steps: int, runs: int, seed: int) -> Floats:
     return share
 
 
-def fit_rate(t: Sequence[float] | Floats, accuracy: Sequence[float] | Floats, n: int) -> float:
+def fit_rate(t: ArrayLike, accuracy: ArrayLike, n: int) -> float:
     """The p whose P(n) is nearest (least squares) to a measured accuracy curve.
 
     The search runs over log(-log(1-p)), so that a rate per step of 1e-6 is as easy to find as one of .5.
