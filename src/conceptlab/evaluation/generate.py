@@ -29,7 +29,7 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
     """
     recipes = cohort.recipes
     conditions = torch.stack([_repeat(asked) for asked in prompts])  # (E, N, …)
-    keys = torch.stack([_keys(r, asked) for r, asked in zip(recipes, prompts)])  # (E, N, 2)
+    keys = torch.stack([prompt_keys(r.seed, asked) for r, asked in zip(recipes, prompts)])  # (E, N, 2)
     chunk = max(1, BATCH // len(recipes))
     drawn = []
     for start in range(0, conditions.shape[1], chunk):
@@ -72,9 +72,9 @@ def _repeat(prompts: Sequence[Prompt]) -> Tensor:
     return torch.cat([prompt.condition.expand(prompt.images, *prompt.condition.shape) for prompt in prompts])
 
 
-def _keys(recipe: Recipe, prompts: Sequence[Prompt]) -> Tensor:
+def prompt_keys(seed: int, prompts: Sequence[Prompt]) -> Tensor:
     """A key for each image: seed, then stream, then number."""
-    base = random.key(recipe.seed, "evaluation")
+    base = random.key(seed, "evaluation")
     return torch.cat(
         [
             random.fold(random.fold(base, zlib.crc32(prompt.stream.encode())), torch.arange(prompt.images))

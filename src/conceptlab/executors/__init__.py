@@ -1,13 +1,17 @@
 """Where cohorts run. The default needs nothing but this machine."""
 
 from conceptlab.executors.cohort import Report, run_cohort
-from conceptlab.executors.local import choose_device, cohorts, pending, run
+from conceptlab.executors.draw import draw, parse_prompt
+from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
 from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
 
 __all__ = [
     "Report",
     "choose_device",
     "cohorts",
+    "cores",
+    "draw",
+    "parse_prompt",
     "pending",
     "prepare_probe",
     "ready_probe",

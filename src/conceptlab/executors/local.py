@@ -41,6 +41,11 @@ def choose_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
     """The recipes still to be trained, each once."""
     unique = {recipe.hash: recipe for recipe in recipes}
@@ -64,7 +69,7 @@ def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: R
         for world, part, judges in _probes(todo):
             prepare_probe(store, world, part, judges=judges)
     groups = cohorts(todo, device)
-    workers = min(os.cpu_count() or 1, len(groups)) if device.type == "cpu" else 1
+    workers = min(cores(), len(groups)) if device.type == "cpu" else 1
     if workers <= 1:
         _in_this_process(groups, store, device, report)
     else:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from conceptlab.claims import Verdict, read_claims
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
@@ -84,12 +85,17 @@ class FigureRun:
     def members(self) -> list[Member]:
         return [Member(self.store.root / "members" / id_) for id_ in self.manifest["members"]]
 
-    @cached_property
-    def claims(self) -> list[dict[str, Any]]:
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """The judged claims of this figure; none before it is finished."""
         path = self.path / "claims.json"
-        return files.read_json(path)["claims"] if path.exists() else []
+        return read_claims(path) if path.exists() else []
 
-    @cached_property
+    @property
+    def pictures(self) -> list[Path]:
+        return sorted((self.path / "figures").glob("*.png"))
+
+    @property
     def tables(self) -> dict[str, pd.DataFrame]:
         return {
             path.stem: files.read_table(path) for path in sorted((self.path / "tables").glob("*.parquet"))

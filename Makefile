@@ -1,0 +1,43 @@
+# Two commands on a fresh machine: `make quickstart` and `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: quickstart test lint types unit test-slow test-gpu clean
+
+quickstart: $(VENV)/.installed
+	$(BIN)/conceptlab run quickstart
+
+test: lint types unit
+
+lint: $(VENV)/.developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.developer
+	$(BIN)/pyright
+
+unit: $(VENV)/.developer
+	$(BIN)/pytest -n auto --dist worksteal
+
+test-slow: $(VENV)/.developer
+	$(BIN)/pytest -m slow
+
+test-gpu: $(VENV)/.developer
+	$(BIN)/pytest -m gpu
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
+	  || (echo "conceptlab needs Python 3.11 to 3.13: make PYTHON=python3.12 …"; exit 1)
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.developer: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build dist

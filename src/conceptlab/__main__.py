@@ -1,0 +1,5 @@
+import sys
+
+from conceptlab.cli import main
+
+sys.exit(main())

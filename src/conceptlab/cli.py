@@ -1,0 +1,174 @@
+"""The command line: parses, calls, prints. What it does lies in the rooms it calls."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from rich.console import Console
+
+import conceptlab
+from conceptlab.errors import InputError
+
+OUT = Console(highlight=False, soft_wrap=True)
+ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is one line and exit code 2, like any other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see `{self.prog} --help`")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
+    try:
+        options = _parser().parse_args(arguments)
+        return options.command(options)
+    except InputError as error:
+        ERR.print(f"conceptlab: {error}", markup=False, style="bold red")
+        return 2
+    except KeyboardInterrupt:
+        ERR.print("interrupted; the same command continues where it stopped")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="conceptlab", description=conceptlab.__doc__)
+    parser.add_argument("--version", action="version", version=conceptlab.__version__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    listing = commands.add_parser("list", help="every study and figure: what it shows, its claims, its cost")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_list)
+
+    run = commands.add_parser("run", help="train what is missing, draw the figures, judge the claims")
+    run.add_argument("study", metavar="STUDY[.FIGURE]")
+    run.add_argument("--scale", choices=("tiny", "small", "paper"), default="small")
+    run.add_argument("--seeds", type=int, metavar="N", help="how many seeds (0 … N-1)")
+    run.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER")
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
+    run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
+    run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
+    run.set_defaults(command=_run)
+
+    verdict = commands.add_parser("verdict", help="the claims of a finished run")
+    verdict.add_argument("path", type=Path)
+    verdict.add_argument("--json", action="store_true")
+    verdict.set_defaults(command=_verdict)
+
+    report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
+    report.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE")
+    report.set_defaults(command=_report)
+
+    sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
+    sample.add_argument("path", type=Path)
+    sample.add_argument("--step", type=int)
+    sample.add_argument("--weights", choices=("raw", "ema"), default="raw")
+    sample.add_argument("--prompt", action="append", metavar="CLASS[;VARIABLE=NUMBERS]", help="repeatable")
+    sample.add_argument("--n", type=int, default=8, metavar="N")
+    sample.add_argument("--out", type=Path, default=Path("samples.png"), metavar="FILE")
+    sample.set_defaults(command=_sample)
+
+    diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
+    diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
+    diff.set_defaults(command=_diff)
+    return parser
+
+
+# Imports lie inside the commands: `conceptlab --help` answers at once, without loading torch.
+
+
+def _list(options: argparse.Namespace) -> int:
+    from conceptlab.terminal.listing import listing, listing_table
+
+    if options.json:
+        print(json.dumps(listing(), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(listing_table())
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    from conceptlab import executors, studies
+    from conceptlab.claims import render_verdicts
+    from conceptlab.recipe import parse_settings
+    from conceptlab.report import report
+    from conceptlab.store import Store
+    from conceptlab.terminal.listing import plan_table
+    from conceptlab.terminal.progress import showing_progress
+
+    study, figures = studies.find(options.study)
+    seeds = studies.parse_seeds(study, options.scale, options.seeds)
+    order = studies.Order(study, figures, options.scale, seeds, parse_settings(options.set))
+    device, store = executors.choose_device(options.device), Store(options.out)
+    if options.plan:
+        OUT.print(plan_table(order, store, device))
+        return 0
+    with showing_progress(order.all_recipes(), store, ERR) as tell:
+        runs = studies.run(order, store, device, tell)
+    verdicts = [verdict for run in runs for verdict in run.verdicts]
+    OUT.print(
+        render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {len(seeds)} seeds")
+    )
+    page = report(runs, store.root / study.name / options.scale / "report.html")
+    OUT.print(f"report: {page}", markup=False)
+    failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
+    return 3 if options.strict and failed else 0
+
+
+def _verdict(options: argparse.Namespace) -> int:
+    from conceptlab.claims import render_verdicts, to_json
+    from conceptlab.store import find_figures
+
+    verdicts = [verdict for run in find_figures(options.path) for verdict in run.verdicts]
+    if options.json:
+        print(json.dumps(to_json(verdicts), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(render_verdicts(verdicts, title=str(options.path)))
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    from conceptlab.report import report
+    from conceptlab.store import find_figures
+
+    runs = {run.path: run for path in options.paths for run in find_figures(path)}
+    OUT.print(f"report: {report(list(runs.values()), options.out)}", markup=False)
+    return 0
+
+
+def _sample(options: argparse.Namespace) -> int:
+    from conceptlab.executors import draw, parse_prompt
+    from conceptlab.store import find_members
+    from conceptlab.store.files import write_sheet
+
+    if options.n < 1:
+        raise InputError(f"--n {options.n}: at least one image is needed")
+    member = find_members(options.path)[0]
+    texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
+    prompts = [parse_prompt(member.world, text, options.n) for text in texts]
+    write_sheet(options.out, draw(member, prompts, options.step, options.weights))
+    step = options.step or member.checkpoint_steps[-1]
+    OUT.print(
+        f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
+        markup=False,
+    )
+    return 0
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from conceptlab.terminal.diff import diff
+
+    OUT.print(diff(*options.paths))
+    return 0

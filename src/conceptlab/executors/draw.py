@@ -1,0 +1,50 @@
+"""Drawing from a stored checkpoint: any prompt, also beyond what was trained on."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from conceptlab.diffusion import build as build_process
+from conceptlab.errors import InputError, unknown
+from conceptlab.evaluation import Drawing, Prompt
+from conceptlab.evaluation.generate import prompt_keys
+from conceptlab.store import Member
+from conceptlab.worlds import World
+
+
+def parse_prompt(world: World, text: str, images: int) -> Prompt:
+    """`111`, or `111;colour=0,0,1`: a class, then entries of its condition to replace, as the network sees them."""
+    name, *changes = text.split(";")
+    cls = world.space.parse(name)
+    condition = world.condition(cls).clone()
+    for change in changes:
+        variable, _, numbers = change.partition("=")
+        part = world.condition_parts.get(variable.strip())
+        if part is None:
+            raise unknown("part of the condition", variable, world.condition_parts, where=f"prompt '{text}'")
+        try:
+            values = torch.tensor([float(number) for number in numbers.split(",")])
+        except ValueError:
+            raise InputError(f"prompt '{text}': write numbers, e.g. {variable}=0,0,1") from None
+        if len(values) != part.stop - part.start:
+            raise InputError(
+                f"prompt '{text}': {variable} takes {part.stop - part.start} numbers, not {len(values)}"
+            )
+        condition[part] = values
+    return Prompt(text, condition, images, stream=world.space.code(cls))
+
+
+def draw(member: Member, prompts: list[Prompt], step: int | None = None, weights: str = "raw") -> Tensor:
+    """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe."""
+    process = build_process(**member.recipe.process)
+    prefix = f"{weights}.process."
+    learned = {
+        k.removeprefix(prefix): v.float() for k, v in member.weights(step).items() if k.startswith(prefix)
+    }
+    process.load_state_dict(learned, strict=False)
+    drawing = Drawing(member.model(step, weights), process, member.recipe).eval()
+    conditions = torch.stack([prompt.condition for prompt in prompts for _ in range(prompt.images)])
+    with torch.no_grad():
+        images = drawing(conditions, prompt_keys(member.recipe.seed, prompts))
+    return images.reshape(len(prompts), -1, *images.shape[1:])

@@ -1,0 +1,36 @@
+"""Studies: what can be run by name."""
+
+from __future__ import annotations
+
+from conceptlab.errors import InputError, unknown
+from conceptlab.studies import quickstart
+from conceptlab.studies.run import Order, judge_study, parse_seeds, run
+from conceptlab.studies.study import SCALES, Figure, Results, Scale, Study, Tables
+
+__all__ = [
+    "SCALES",
+    "STUDIES",
+    "Figure",
+    "Order",
+    "Results",
+    "Scale",
+    "Study",
+    "Tables",
+    "find",
+    "judge_study",
+    "parse_seeds",
+    "run",
+]
+
+STUDIES: dict[str, Study] = {study.name: study for study in (quickstart.STUDY,)}
+
+
+def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
+    """A study, or one figure of it: `okawa2023` or `okawa2023.fig5`."""
+    study_name, dot, figure_id = name.partition(".")
+    if study_name not in STUDIES:
+        raise unknown("study", study_name, STUDIES)
+    study = STUDIES[study_name]
+    if dot and not figure_id:
+        raise InputError(f"'{name}' names no figure; leave the dot out to run all of {study_name}")
+    return study, (study.figure(figure_id),) if dot else study.figures

@@ -1,0 +1,129 @@
+"""Running figures: train what is missing, make tables, draw, judge."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from conceptlab import executors
+from conceptlab.claims import judge_measured, measure, write_claims
+from conceptlab.errors import InputError
+from conceptlab.executors import Report
+from conceptlab.recipe import Recipe
+from conceptlab.store import FigureRun, Store
+from conceptlab.store.files import write_atomically, write_table
+from conceptlab.studies.study import Figure, Results, Scale, Study
+
+
+@dataclass(frozen=True)
+class Order:
+    """What was asked for: which figures of a study, how large, with which seeds and settings."""
+
+    study: Study
+    figures: tuple[Figure, ...]
+    scale: Scale
+    seeds: tuple[int, ...]
+    settings: Mapping[str, Any]
+
+    def recipes(self, figure: Figure) -> list[Recipe]:
+        return [recipe.with_settings(self.settings) for recipe in figure.recipes(self.scale, self.seeds)]
+
+    def all_recipes(self) -> list[Recipe]:
+        """The members of all figures, those they share only once."""
+        return list({r.hash: r for figure in self.figures for r in self.recipes(figure)}.values())
+
+    @property
+    def command(self) -> str:
+        """The command that runs this again."""
+        names = [f.id for f in self.figures]
+        target = (
+            self.study.name
+            if len(names) > 1 or len(self.study.figures) == 1
+            else f"{self.study.name}.{names[0]}"
+        )
+        words = ["conceptlab", "run", target, "--scale", self.scale, "--seeds", str(len(self.seeds))]
+        for key, value in self.settings.items():
+            words += ["--set", f"{key}={value}"]
+        return shlex.join(words)
+
+
+def run(order: Order, store: Store, device: torch.device, report: Report) -> list[FigureRun]:
+    """Train the members that are missing, then make every figure. The same call continues after an interruption."""
+    runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
+    for figure in order.figures:
+        runs[figure.id].claim(_manifest(order, figure))
+    started = time.perf_counter()
+    executors.run(order.all_recipes(), store, device, report)
+    for figure in order.figures:
+        _make(figure, order, runs[figure.id], store)
+        runs[figure.id].claim(
+            {**_manifest(order, figure), "seconds": round(time.perf_counter() - started, 1)}
+        )
+    judge_study(order.study, order.scale, store)
+    return list(runs.values())
+
+
+def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
+    return {
+        "study": order.study.name,
+        "figure": figure.id,
+        "title": figure.title,
+        "shows": figure.shows,
+        "paper": order.study.paper,
+        "scale": order.scale,
+        "seeds": list(order.seeds),
+        "settings": dict(order.settings),
+        "members": [recipe.hash for recipe in order.recipes(figure)],
+        "command": order.command,
+    }
+
+
+def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> None:
+    members = [store.member(recipe) for recipe in order.recipes(figure)]
+    failed = [member for member in members if member.status != "complete"]
+    usable = [member for member in members if member.status == "complete"]
+    if members and not usable:
+        raise InputError(
+            f"{order.study.name}.{figure.id}: every member failed; see {failed[0].path}/done.json"
+        )
+    results = Results(usable, order.scale, order.seeds)
+    tables = figure.tables(results)
+    for name, table in tables.items():
+        write_table(run.path / "tables" / f"{name}.parquet", table)
+        write_atomically(run.path / "figures" / f"{name}.csv", _csv(table))
+    picture = figure.draw(results, tables)
+    for suffix in ("png", "pdf"):
+        write_atomically(run.path / "figures" / f"{figure.id}.{suffix}", picture.savefig)
+
+
+def _csv(table: Any) -> Callable[[Path], None]:
+    return lambda path: table.to_csv(path, index=False, float_format="%.6g")
+
+
+def judge_study(study: Study, scale: str, store: Store) -> None:
+    """Judge all figures of a study that have been run at a scale together: Holm's adjustment is per paper, so that
+    the verdicts do not depend on the order in which figures were run."""
+    measured, where = [], []
+    for figure in study.figures:
+        run = store.figure(study.name, scale, figure.id)
+        if (run.path / "manifest.json").exists() and run.tables:
+            found = measure(figure.claims, run.tables)
+            measured += found
+            where += [run] * len(found)
+    verdicts = judge_measured(measured, scale)
+    for run in dict.fromkeys(where):
+        write_claims(run.path / "claims.json", [v for v, place in zip(verdicts, where) if place == run])
+
+
+def parse_seeds(study: Study, scale: Scale, count: int | None) -> tuple[int, ...]:
+    """Seeds 0, 1, 2, …: more of them train only the new ones."""
+    number = study.seeds[scale] if count is None else count
+    if number < 1:
+        raise InputError(f"--seeds {number}: at least one seed is needed")
+    return tuple(range(number))

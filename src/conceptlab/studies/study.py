@@ -1,0 +1,74 @@
+"""A study is a paper made runnable: named figures, each with the members it needs, its tables, its drawing and its
+claims. Figures are declarations; `run.py` is the only place where anything happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import pandas as pd
+from matplotlib.figure import Figure as Picture
+
+from conceptlab.claims import Claim
+from conceptlab.errors import unknown
+from conceptlab.recipe import Recipe
+from conceptlab.store import Member, gather
+
+Scale = Literal["tiny", "small", "paper"]
+SCALES: tuple[Scale, ...] = ("tiny", "small", "paper")
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a figure draws from: its finished members and how it was run."""
+
+    members: Sequence[Member]
+    scale: Scale
+    seeds: Sequence[int]
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """All metrics of all members, with `member`, `seed`, `distance` and every setting that differs."""
+        return gather(self.members)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a study.
+
+    `recipes(scale, seeds)` is a pure function: figures that ask for equal recipes share the trained members.
+    `tables` turns results into the tables behind the picture; claims are judged on these alone, so that verdicts
+    and reports need no retraining.
+    """
+
+    id: str
+    title: str
+    shows: str
+    tables: Callable[[Results], dict[str, pd.DataFrame]]
+    draw: Callable[[Results, Tables], Picture]
+    recipes: Callable[[Scale, Sequence[int]], list[Recipe]] = field(default=lambda scale, seeds: [])
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True)
+class Study:
+    """A paper: its figures, and how many seeds each scale takes by default."""
+
+    name: str
+    title: str
+    paper: str
+    figures: tuple[Figure, ...]
+    seeds: Mapping[str, int] = field(default_factory=lambda: {"tiny": 2, "small": 4, "paper": 5})
+
+    def figure(self, id_: str) -> Figure:
+        for figure in self.figures:
+            if figure.id == id_:
+                return figure
+        raise unknown("figure", id_, [figure.id for figure in self.figures], where=f"study {self.name}")
+
+    @property
+    def claims(self) -> list[Claim]:
+        return [claim for figure in self.figures for claim in figure.claims]

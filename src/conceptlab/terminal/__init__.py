@@ -1,0 +1,1 @@
+"""What is printed: lists, plans, progress, comparisons."""

@@ -1,0 +1,90 @@
+"""Two runs side by side: what was configured differently, how far their curves lie apart, whose verdicts changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from rich.console import Group
+from rich.table import Table
+
+from conceptlab.recipe import flatten
+from conceptlab.store import FigureRun, find_figures
+
+
+def diff(first: Path, second: Path) -> Group:
+    """The figures both paths have, compared one by one; then those only one of them has."""
+    left = {run.name: run for run in find_figures(first)}
+    right = {run.name: run for run in find_figures(second)}
+    parts: list[Any] = []
+    for name in sorted(left.keys() & right.keys()):
+        parts += [_settings(name, left[name], right[name]), _curves(left[name], right[name])]
+        parts.append(_verdicts(left[name], right[name]))
+    for name in sorted(left.keys() ^ right.keys()):
+        parts.append(f"{name}: only in {first if name in left else second}")
+    return Group(*(part for part in parts if part is not None))
+
+
+def _table(title: str, *columns: str) -> Table:
+    return Table(*columns, title=title, title_justify="left")
+
+
+def _settings(name: str, left: FigureRun, right: FigureRun) -> Table:
+    """Settings that take different sets of values over the members of the two runs."""
+    table = _table(name, "setting", str(left.path), str(right.path))
+    values = [_values(left), _values(right)]
+    for key in sorted(values[0].keys() | values[1].keys()):
+        ours, theirs = (value.get(key, {"–"}) for value in values)
+        if ours != theirs:
+            table.add_row(key, ", ".join(sorted(ours)), ", ".join(sorted(theirs)))
+    if table.row_count == 0:
+        table.add_row("all settings", "the same", "the same")
+    return table
+
+
+def _values(run: FigureRun) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {"scale": {run.manifest["scale"]}}
+    for member in run.members:
+        for key, value in flatten(member.recipe).items():
+            found.setdefault(key, set()).add(str(value))
+    return found
+
+
+def _curves(left: FigureRun, right: FigureRun) -> Table | None:
+    """Mean accuracy over seeds by distance at the last common step, and the largest gap on the way."""
+    means = [_mean_curves(run) for run in (left, right)]
+    if any(mean.empty for mean in means):
+        return None
+    table = _table(
+        "accuracy, mean over seeds", "distance", "last common step", "first", "second", "largest gap"
+    )
+    joined = means[0].join(means[1], lsuffix="_a", rsuffix="_b", how="inner")
+    for distance, curve in joined.groupby(level="distance"):
+        last = curve.iloc[-1]
+        gap = (curve["value_a"] - curve["value_b"]).abs().max()
+        step = str(curve.index.get_level_values("step")[-1])
+        table.add_row(f"{distance:g}", step, f"{last['value_a']:.3f}", f"{last['value_b']:.3f}", f"{gap:.3f}")
+    return table
+
+
+def _mean_curves(run: FigureRun) -> pd.DataFrame:
+    metrics = run.metrics
+    if metrics.empty:
+        return metrics
+    rows = metrics.query("measure == 'accuracy' and variable == '' and weights == 'raw'")
+    return rows.groupby(["distance", "step"])[["value"]].mean()
+
+
+def _verdicts(left: FigureRun, right: FigureRun) -> Table:
+    table = _table("verdicts", "claim", "first", "second")
+    ours, theirs = ({verdict.id: verdict for verdict in run.verdicts} for run in (left, right))
+    for claim in sorted(ours.keys() | theirs.keys()):
+        cells = [_cell(side[claim]) if claim in side else "–" for side in (ours, theirs)]
+        table.add_row(claim, *cells)
+    return table
+
+
+def _cell(verdict: Any) -> str:
+    value = "" if verdict.value is None else f" ({verdict.value:.3g})"
+    return f"{verdict.verdict}{value}"

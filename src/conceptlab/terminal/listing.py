@@ -1,0 +1,81 @@
+"""What there is to run, and what a run would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from rich.console import Group
+from rich.table import Table
+
+from conceptlab import executors
+from conceptlab.store import Store
+from conceptlab.studies import SCALES, STUDIES, Figure, Order, Study
+from conceptlab.training.cost import RATE, evaluation_flops, training_flops
+
+
+def listing() -> list[dict[str, Any]]:
+    """Every figure with `id`, `study`, `figure`, `title`, `paper`, `shows`, `claims` and `cost` at each scale."""
+    return [
+        {
+            "id": f"{study.name}.{figure.id}",
+            "study": study.name,
+            "figure": figure.id,
+            "title": figure.title,
+            "paper": study.paper,
+            "shows": figure.shows,
+            "claims": [{"id": claim.id, "statement": claim.statement} for claim in figure.claims],
+            "cost": {scale: cost(study, figure, scale) for scale in SCALES},
+        }
+        for study in STUDIES.values()
+        for figure in study.figures
+    ]
+
+
+def cost(study: Study, figure: Figure, scale: Any) -> dict[str, float]:
+    """Members, model-steps and arithmetic of a figure by itself; members shared with others are counted again."""
+    recipes = figure.recipes(scale, range(study.seeds[scale]))
+    return {
+        "members": len(recipes),
+        "model_steps": sum(recipe.steps for recipe in recipes),
+        "petaflop": round(sum(training_flops(r) + evaluation_flops(r) for r in recipes) / 1e15, 3),
+    }
+
+
+def listing_table() -> Table:
+    table = Table(caption="cost: members × steps at tiny / small / paper scale", caption_justify="left")
+    for name in ("figure", "shows", "claims", "cost"):
+        table.add_column(name, justify="right" if name == "claims" else "left")
+    for entry in listing():
+        costs = " / ".join(f"{c['members']}×{_steps(c)}" for c in entry["cost"].values())
+        table.add_row(entry["id"], f"{entry['title']}: {entry['shows']}", str(len(entry["claims"])), costs)
+    return table
+
+
+def _steps(cost: dict[str, float]) -> str:
+    return f"{cost['model_steps'] / max(1, cost['members']):.0f}"
+
+
+def plan_table(order: Order, store: Store, device: torch.device) -> Group:
+    """What a run would train, what it would find done, and about how long it would take."""
+    recipes = order.all_recipes()
+    todo = executors.pending(recipes, store)
+    groups = executors.cohorts(todo, device)
+    flops = sum(training_flops(recipe) + evaluation_flops(recipe) for recipe in todo)
+    lanes = min(executors.cores(), len(groups)) if device.type == "cpu" else 1
+    seconds = flops / RATE[device.type] / max(1, lanes)
+    table = Table("what", "how much", show_header=False)
+    table.add_row("figures", ", ".join(figure.id for figure in order.figures))
+    table.add_row("members", f"{len(recipes)} ({len(recipes) - len(todo)} done already)")
+    table.add_row("cohorts", f"{len(groups)} on {device.type}, {lanes} at once")
+    table.add_row("model-steps", f"{sum(recipe.steps for recipe in todo):,}")
+    table.add_row("arithmetic", f"{flops / 1e15:.3g} PFLOP")
+    table.add_row("about", duration(seconds))
+    return Group(table)
+
+
+def duration(seconds: float) -> str:
+    for size, unit in ((3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,154 @@
+"""A member of a cohort is the model it would be alone; a resumed run is the run it would have been."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from conceptlab.errors import InputError
+from conceptlab.recipe import Optimiser, Recipe
+from conceptlab.training import Cohort, cohort_key
+
+WORLD = {"name": "shapes", "resolution": 8, "shapes": ["circle", "triangle"]}
+CIRCLES = {"name": "circles", "resolution": 16}
+
+
+def recipe(**changes) -> Recipe:
+    settings = {
+        "world": WORLD,
+        "train": {"000": 20, "100": 20},
+        "denoiser": {"name": "film", "channels": [8, 16]},
+        "prediction": "v",
+        "steps": 100,
+        "batch": 4,
+        "optimiser": Optimiser(learning_rate=2e-3, weight_decay=0.01, clip=0.5, decay="cosine", warmup=5),
+        "ema": 0.9,
+    }
+    return Recipe(**{**settings, **changes})
+
+
+def distance(a: torch.Tensor, b: torch.Tensor) -> float:
+    return ((a - b).norm() / b.norm()).item()
+
+
+COHORTS = {
+    "seeds": [recipe(seed=s) for s in range(3)],
+    "data": [
+        recipe(train={"000": 20, "100": 20}),
+        recipe(train={"000": 5, "111": 30}),
+        recipe(world={**WORLD, "colour_jitter": 0.02}),
+    ],
+    "scalars": [
+        recipe(optimiser=Optimiser(learning_rate=1e-3, clip=0.01, betas=(0.9, 0.99))),
+        recipe(optimiser=Optimiser(learning_rate=3e-3, weight_decay=0.1)),
+        recipe(optimiser=Optimiser(name="adam", weight_decay=0.01)),
+    ],
+    "frozen": [
+        recipe(denoiser={"name": "film", "channels": [8, 16], "embedding": "frozen"}, seed=s) for s in (0, 5)
+    ],
+    "park2024, learned schedule, dropout, attention": [
+        recipe(
+            world={**CIRCLES, "colour_separation": d},
+            train={"00": 10, "01": 10, "10": 10},
+            denoiser={"name": "park2024", "channels": [8, 16], "blocks_per_level": 1, "dropout": 0.1},
+            process={"name": "continuous", "gamma_min": -5.0, "gamma_max": 10.0, "learned": True},
+            prediction="eps",
+            loss="bound",
+            times="antithetic",
+            seed=s,
+        )
+        for d, s in ((0.2, 0), (0.4, 0), (0.2, 1))
+    ],
+    "okawa2023, discrete": [
+        recipe(
+            denoiser={"name": "okawa2023", "features": 8, "attention": True},
+            process={"name": "discrete", "steps": 500},
+            prediction="eps",
+            pixels="unit",
+            seed=s,
+        )
+        for s in (0, 1)
+    ],
+}
+
+
+@pytest.mark.parametrize("name", COHORTS)
+def test_a_member_equals_its_solo_run(name):
+    recipes = COHORTS[name]
+    together = Cohort(recipes)
+    start = together.weights.clone()
+    together.advance(50)
+    for index, alone in enumerate(recipes):
+        solo = Cohort([alone])
+        assert torch.equal(solo.weights[0], start[index])
+        solo.advance(50)
+        assert distance(together.weights[index], solo.weights[0]) <= 1e-4
+        assert together.ema is not None
+        assert solo.ema is not None
+        assert distance(together.ema[index], solo.ema[0]) <= 1e-4
+        assert distance(solo.weights[0], start[index]) > 1e-3, "it must have learned something"
+
+
+def test_members_of_one_seed_see_the_same_noise_and_others_do_not():
+    cohort = Cohort([recipe(seed=3), recipe(seed=3, train={"000": 20}), recipe(seed=4)])
+    noise = cohort.keys["noise"]
+    assert torch.equal(noise[0], noise[1])
+    assert not torch.equal(noise[0], noise[2])
+
+
+def test_a_frozen_embedding_stays_and_the_rest_moves():
+    cohort = Cohort([COHORTS["frozen"][0]])
+    before = {name: view.clone() for name, view in cohort.layout.views(cohort.weights[0]).items()}
+    cohort.advance(5)
+    after = cohort.layout.views(cohort.weights[0])
+    frozen = [name for name in before if "condition_embedding." in name]
+    assert frozen
+    assert all(torch.equal(before[name], after[name]) for name in frozen)
+    assert any(not torch.equal(before[name], after[name]) for name in before if name not in frozen)
+
+
+def test_going_on_from_a_state_is_bit_identical():
+    straight, broken = Cohort([recipe()]), Cohort([recipe()])
+    straight.advance(20)
+    broken.advance(7)
+    resumed = Cohort([recipe()])
+    resumed.restore(0, broken.state(0))
+    resumed.advance(13)
+    assert torch.equal(resumed.weights, straight.weights)
+    assert torch.equal(resumed.square, straight.square)
+
+
+def test_a_state_of_another_network_is_refused():
+    other = Cohort([recipe(denoiser={"name": "film", "channels": [16, 32]})])
+    with pytest.raises(InputError, match="does not fit"):
+        Cohort([recipe()]).restore(0, other.state(0))
+
+
+def test_only_what_fits_trains_together():
+    assert cohort_key(recipe(seed=1)) == cohort_key(recipe(train={"111": 1}))
+    assert cohort_key(recipe()) != cohort_key(recipe(batch=8))
+    with pytest.raises(InputError, match="cannot train together"):
+        Cohort([recipe(), recipe(batch=8)])
+
+
+def test_a_diverging_member_does_not_touch_the_others():
+    wild = recipe(optimiser=Optimiser(learning_rate=1e30), seed=1)
+    cohort = Cohort([recipe(), wild])
+    cohort.advance(10)
+    alone = Cohort([recipe()])
+    alone.advance(10)
+    assert not torch.isfinite(cohort.weights[1]).all()
+    assert distance(cohort.weights[0], alone.weights[0]) <= 1e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", COHORTS)
+def test_a_member_equals_its_solo_run_on_cuda(name):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+    recipes = COHORTS[name]
+    together = Cohort(recipes, "cuda")
+    together.advance(50)
+    for index, alone in enumerate(recipes):
+        solo = Cohort([alone], "cuda")
+        solo.advance(50)
+        assert distance(together.weights[index], solo.weights[0]) <= 1e-4

@@ -1,0 +1,73 @@
+"""Against torch's own optimisers, which are the reference."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from conceptlab.recipe import Optimiser, Recipe
+from conceptlab.training.optimiser import Hyperparameters, adam, average, clip_by_member, rate_factor
+
+ROWS = [
+    Optimiser(name="adam", learning_rate=0.1, betas=(0.9, 0.99), weight_decay=0.3),
+    Optimiser(name="adamw", learning_rate=0.01, betas=(0.8, 0.95), weight_decay=0.2),
+    Optimiser(name="adamw", learning_rate=0.05, clip=0.1),
+]
+
+
+def recipe(optimiser: Optimiser) -> Recipe:
+    return Recipe(train={"0": 1}, optimiser=optimiser)
+
+
+def test_each_row_follows_its_own_torch_optimiser():
+    generator = torch.Generator().manual_seed(0)
+    start = torch.randn(len(ROWS), 7, generator=generator)
+    weights, mean, square = start.clone(), torch.zeros_like(start), torch.zeros_like(start)
+    h = Hyperparameters.of([recipe(row) for row in ROWS], torch.device("cpu"))
+    references = [torch.nn.Parameter(row.clone()) for row in start]
+    kinds = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}
+    others = [
+        kinds[o.name]([p], lr=o.learning_rate, betas=o.betas, weight_decay=o.weight_decay)
+        for o, p in zip(ROWS, references)
+    ]
+    for step in range(30):
+        gradient = torch.randn(start.shape, generator=generator)
+        clipped = clip_by_member(gradient.clone(), h.clip)
+        adam(weights, clipped, mean, square, torch.ones(7), torch.tensor(step), torch.tensor(1.0), h)
+        for row, (settings, parameter, other) in enumerate(zip(ROWS, references, others)):
+            parameter.grad = gradient[row].clone()
+            if settings.clip:
+                torch.nn.utils.clip_grad_norm_([parameter], settings.clip)
+            other.step()
+    torch.testing.assert_close(weights, torch.stack([p.detach() for p in references]), rtol=1e-5, atol=1e-6)
+
+
+def test_clipping_is_each_members_own():
+    gradient = torch.tensor([[3.0, 4.0], [0.3, 0.4]])
+    clipped = clip_by_member(gradient, torch.tensor([[1.0], [1.0]]))
+    assert clipped[0].norm() == pytest.approx(1.0, abs=1e-5)
+    assert torch.equal(clipped[1], gradient[1])
+    assert torch.equal(clip_by_member(gradient, torch.full((2, 1), math.inf)), gradient)
+
+
+@pytest.mark.parametrize(
+    ("decay", "expected"), [("constant", [1, 1, 1]), ("linear", [1, 0.5, 0.1]), ("cosine", [1, 0.5, 0.0245])]
+)
+def test_learning_rates_decay_as_they_say(decay, expected):
+    settings = Recipe(train={"0": 1}, steps=10, optimiser=Optimiser(decay=decay))
+    found = [rate_factor(settings, torch.tensor(step)).item() for step in (0, 5, 9)]
+    assert found == pytest.approx(expected, abs=1e-3)
+
+
+def test_warm_up_reaches_one():
+    settings = Recipe(train={"0": 1}, optimiser=Optimiser(warmup=4))
+    assert [rate_factor(settings, torch.tensor(s)).item() for s in range(5)] == [0.25, 0.5, 0.75, 1, 1]
+
+
+def test_the_average_of_constant_weights_is_the_weights():
+    ema, weights = torch.zeros(1, 3), torch.ones(1, 3)
+    for step in range(400):
+        average(ema, weights, torch.tensor(step), torch.tensor([[0.9]]))
+    torch.testing.assert_close(ema, weights)
