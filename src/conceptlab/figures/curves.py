@@ -1,0 +1,215 @@
+"""Curves over training with bands over seeds.
+
+Every function takes a tidy table (`seed`, `step`, `class`, `distance`, `variable`, `measure`, `value`) and axes. Rows
+of one seed are averaged first, then seeds: the seed is the unit, whatever number of classes a line stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
+
+from conceptlab.claims import group_times
+from conceptlab.errors import InputError
+from conceptlab.figures import style
+
+
+@dataclass(frozen=True)
+class Line:
+    """How one line looks and what it is called."""
+
+    colour: str | tuple[float, float, float]
+    label: str = ""
+    marker: str = "o"
+    dashes: str | tuple[float, tuple[float, ...]] = "-"
+
+
+def over_seeds(table: pd.DataFrame, x: str = "step", y: str = "value", unit: str = "seed") -> pd.DataFrame:
+    """Mean, standard deviation (n - 1) and number of seeds at each x; NaN values are left out."""
+    missing = {x, y, unit} - set(table.columns)
+    if missing:
+        raise InputError(f"curve: the table has no column '{min(missing)}'; it has {list(table.columns)}")
+    seeds = table.dropna(subset=[y]).groupby([x, unit])[y].mean()
+    return seeds.groupby(level=0).agg(["mean", "std", "count"]).reset_index()
+
+
+def band(
+    ax: Axes, table: pd.DataFrame, look: Line, x: str = "step", y: str = "value", unit: str = "seed"
+) -> pd.DataFrame:
+    """The mean over seeds with a band of ± 1 standard deviation; where there is one seed there is no band."""
+    found = over_seeds(table, x, y, unit)
+    line = found[[x, "mean"]].to_numpy(dtype=float)
+    # Markers on a dense curve are noise; on a sparse one they show where was measured.
+    marker = look.marker if len(found) <= 24 else None
+    ax.plot(
+        line[:, 0], line[:, 1], color=look.colour, ls=look.dashes, marker=marker, ms=3, mec="white", mew=0.5
+    )
+    spread = found["std"].to_numpy(dtype=float)
+    if np.isfinite(spread).any():
+        low, high = line[:, 1] - spread, line[:, 1] + spread
+        ax.fill_between(line[:, 0], low, high, color=look.colour, alpha=0.18, lw=0)
+    return found
+
+
+def bands(
+    ax: Axes,
+    table: pd.DataFrame,
+    by: str,
+    look: Callable[[Hashable], Line],
+    x: str = "step",
+    y: str = "value",
+) -> None:
+    """One band for each value of the column `by`, named at its end."""
+    ends: list[tuple[float, Line]] = []
+    for key, rows in table.groupby(by, sort=True):
+        line = look(key)
+        found = band(ax, rows, line, x, y)
+        if len(found):
+            ends.append((float(found["mean"].iloc[-1]), line))
+    name_ends(ax, ends)
+
+
+def name_ends(ax: Axes, ends: Sequence[tuple[float, Line]]) -> None:
+    """The lines' names beside their right ends, moved apart where ends are close: no legend, nothing covered."""
+    named = sorted(((y, line) for y, line in ends if line.label and np.isfinite(y)), key=lambda end: end[0])
+    if not named:
+        return
+    # Room for a line of text, as a share of the axes' height.
+    size = 6.8
+    height = ax.get_position().height * ax.figure.get_figure(root=True).get_figheight() * 72  # pyright: ignore
+    gap = 1.35 * size / max(height, 30.0)
+    low, high = ax.get_ylim()
+    wanted = [(y - low) / (high - low) for y, _ in named]
+    beside = ax.transAxes + ScaledTranslation(5 / 72, 0, ax.figure.dpi_scale_trans)
+    for place, (_, line) in zip(_apart(wanted, gap), named):
+        ax.text(
+            1, place, line.label, transform=beside, color=_legible(line.colour), fontsize=size, va="center"
+        )
+
+
+def _apart(wanted: Sequence[float], gap: float) -> list[float]:
+    """Rising places at least `gap` apart, as near to the wanted ones as one pass up and one down bring them."""
+    placed = list(wanted)
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + gap)
+    excess = placed[-1] - max(1.0, wanted[-1])
+    if excess > 0:
+        placed[-1] -= excess
+        for i in range(len(placed) - 2, -1, -1):
+            placed[i] = min(placed[i], placed[i + 1] - gap)
+    return placed
+
+
+def _legible(colour: str | tuple[float, float, float]) -> tuple[float, float, float]:
+    """A colour darkened until text in it reads on white (contrast of at least 4.5 : 1)."""
+    red, green, blue = style.to_rgb(colour)
+    while 1.05 / (style.luminance((red, green, blue)) + 0.05) < 4.5:
+        red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
+    return red, green, blue
+
+
+def select(curves: pd.DataFrame, measure: str, variable: str = "", cls: str | None = None) -> pd.DataFrame:
+    """Rows of one measure of the raw weights, of one class if one is named."""
+    chosen = (curves["measure"] == measure) & (curves["variable"] == variable)
+    if "weights" in curves.columns:
+        chosen &= curves["weights"] == "raw"
+    if cls is not None:
+        chosen &= curves["class"] == cls
+    return curves[chosen]
+
+
+def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
+    """Accuracies share one range, so that panels compare; a little room keeps 0 and 1 off the frame."""
+    ax.set_ylim(-0.03, 1.03)
+    ax.set_yticks(np.linspace(0, 1, 6))
+    ax.set_ylabel(ylabel)
+    ax.set_xlabel("training step")
+
+
+def accuracy_by_distance(ax: Axes, curves: pd.DataFrame) -> None:
+    """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training."""
+    accuracy_axes(ax)
+    bands(ax, select(curves, "accuracy").dropna(subset=["distance"]), "distance", _distance_line)
+
+
+def _distance_line(distance: Hashable) -> Line:
+    number = int(str(distance).split(".")[0])
+    return Line(style.distance_colour(number), style.distance_name(number), style.distance_marker(number))
+
+
+def emergence_marks(ax: Axes, times: pd.DataFrame, threshold: float, first: float) -> None:
+    """On the threshold, for each distance the median over seeds of the emergence time, with its range.
+
+    A seed's time is the geometric mean over classes, as the claims take it. Where half the seeds or more never
+    reach the threshold there is no median, and no mark.
+    """
+    ax.axhline(threshold, color=style.MUTED, lw=0.7, ls=(0, (2, 2)), zorder=1)
+    last = float(times["last"].max()) if len(times) else first
+    if first >= last:
+        return
+    for distance, group in group_times(times, by="distance", first=first, last=last).items():
+        median = float(np.median(group.high))
+        if not np.isfinite(median):
+            continue
+        line = _distance_line(distance)
+        reached = np.isfinite(group.high)
+        ends = [float(group.low[reached].min()), last if not reached.all() else float(group.high.max())]
+        ax.plot(ends, [threshold] * 2, color=line.colour, lw=1.2, solid_capstyle="butt", zorder=3)
+        ax.plot(
+            median,
+            threshold,
+            line.marker,
+            color=line.colour,
+            ms=6.5,
+            mec="white",
+            mew=0.9,
+            zorder=4,
+            clip_on=False,
+        )
+
+
+def additive_or_multiplicative(ax: Axes, curves: pd.DataFrame, cls: str) -> None:
+    """What single accuracies predict for a class, and what it does (okawa2023, Sec. 4.1).
+
+    Were the variables drawn independently, the joint accuracy would be the product of the single accuracies;
+    their mean is the additive picture, in which nothing emerges suddenly.
+    """
+    accuracy_axes(ax, f"accuracy of {cls}")
+    measured, additive = select(curves, "accuracy", cls=cls), select(curves, "additive", cls=cls)
+    looks = [
+        (additive, Line("#8a8f98", "additive", "s", (0, (1, 1.2)))),
+        (product_of_variables(curves, cls), Line("#56B4E9", "multiplicative", "^", (0, (4, 1.5)))),
+        (measured, Line(style.INK, "measured", "o")),
+    ]
+    ends = []
+    for rows, line in looks:
+        found = band(ax, rows, line)
+        if len(found):
+            ends.append((float(found["mean"].iloc[-1]), line))
+    name_ends(ax, ends)
+
+
+def product_of_variables(curves: pd.DataFrame, cls: str) -> pd.DataFrame:
+    """The product over variables of a class's single accuracies, for each seed and step."""
+    single = curves[(curves["measure"] == "accuracy") & (curves["variable"] != "") & (curves["class"] == cls)]
+    if "weights" in single.columns:
+        single = single[single["weights"] == "raw"]
+    return single.groupby(["seed", "step"])["value"].prod(min_count=1).reset_index()
+
+
+def accuracy_per_variable(ax: Axes, curves: pd.DataFrame, cls: str, names: Sequence[str]) -> None:
+    """How well each variable of a class is drawn, by itself."""
+    accuracy_axes(ax, f"accuracy of {cls}")
+    colours: Mapping[str, str] = style.variable_colours(names)
+    ends = []
+    for name in names:
+        line = Line(colours[name], name)
+        found = band(ax, select(curves, "accuracy", name, cls), line)
+        if len(found):
+            ends.append((float(found["mean"].iloc[-1]), line))
+    name_ends(ax, ends)

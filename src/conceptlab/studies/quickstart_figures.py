@@ -1,0 +1,82 @@
+"""The picture of quickstart: where classes go, when they arrive, what they look like on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.concepts import Class, Split
+from conceptlab.store import Member
+from conceptlab.studies.study import Results, Tables
+
+_COLUMNS = 8
+
+
+@figures.house()
+def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> Picture:
+    """(a) trajectories through the concept graph, (b) accuracy by distance, (c) samples over training, (d) what the
+    accuracies of single variables predict for the class that is furthest from training."""
+    member = results.members[0]
+    space, split = member.world.space, member.split
+    curves, times = tables["curves"], tables["times"]
+    page = figures.figure(columns=2, height=4.9)
+    grid = page.add_gridspec(2, 2, width_ratios=(1.0, 1.25), height_ratios=(1.12, 1.0))
+
+    ax = page.add_subplot(grid[0, 0])
+    figures.panel(ax, "a", "Through concept space")
+    figures.draw_graph(ax, space, split, labels_beside=True)
+    figures.trajectories(ax, curves, space, split)
+
+    ax = page.add_subplot(grid[0, 1])
+    figures.panel(ax, "b", "Accuracy by concept distance")
+    figures.accuracy_by_distance(ax, curves)
+    figures.emergence_marks(ax, times, threshold, first=float(curves["step"].min()))
+
+    ax = page.add_subplot(grid[1, 0])
+    figures.panel(ax, "c", f"One drawing, followed (seed {member.recipe.seed})")
+    _samples(ax, member, shown_classes(split))
+
+    ax = page.add_subplot(grid[1, 1])
+    furthest = space.code(max(space, key=lambda cls: (split.distance(cls), cls)))
+    figures.panel(ax, "d", f"Class {furthest}: predicted from single variables")
+    figures.additive_or_multiplicative(ax, curves, furthest)
+
+    seeds = figures.seeds_text(curves["seed"].nunique())
+    figures.caption(page, f"{seeds}. Digits: {space.order}. {_marks(times, threshold)}")
+    return page
+
+
+def _marks(times: pd.DataFrame, threshold: float) -> str:
+    if not times["time"].notna().any():
+        return f"No class stays at accuracy {threshold:g} for three evaluations."
+    return f"Marks in b: median time of reaching {threshold:g} for good, with the range over seeds."
+
+
+def shown_classes(split: Split) -> list[Class]:
+    """One training class, those at distance 1 and the furthest: the way from seen to unseen."""
+    groups = list(split.by_distance().values())
+    middle = [cls for group in groups[1:-1] for cls in group]
+    return [groups[0][0], *middle[:3], *(groups[-1][-1:] if len(groups) > 1 else ())]
+
+
+def _samples(ax: Axes, member: Member, classes: list[Class]) -> None:
+    """The same noise at every step, so that one drawing is followed through training."""
+    steps = member.sample_steps
+    if not steps:
+        ax.axis("off")
+        ax.text(0.5, 0.5, "no samples were kept", ha="center", va="center", transform=ax.transAxes)
+        return
+    chosen = [steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, _COLUMNS).round().astype(int))]
+    space, split = member.world.space, member.split
+    rows = [space.classes.index(cls) for cls in classes]
+    columns = [member.samples(step).numpy()[rows, 0] for step in chosen]
+    figures.strip(
+        ax,
+        np.stack(columns, axis=1),
+        [space.code(cls) for cls in classes],
+        [str(step) for step in chosen],
+        row_colours=[figures.distance_colour(split.distance(cls)) for cls in classes],
+    )
