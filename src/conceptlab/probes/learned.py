@@ -20,7 +20,7 @@ from conceptlab.worlds import Samples
 
 @dataclass(frozen=True)
 class Fitting:
-    """How a learned probe is trained."""
+    """How a learned probe is trained. With four variables at 28×28 the judge needs 600 steps to pass 99 %."""
 
     steps: int = 300
     batch: int = 64

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 class LinearReadout(nn.Module):
     """One linear classifier per variable on raw pixels (okawa2023, §3.1), stacked into one matrix.
 
-    It can only judge shape while objects are upright and nearly centred; with free location and angle it stays
-    at 74 to 87 %, so it is reported beside a judge, never as one.
+    It can only judge shape while objects are upright and nearly centred; told to separate circles from triangles
+    that turn and move it stays at 70 to 87 %, so it is reported beside a judge, never as one.
     """
 
     def __init__(self, image_shape: tuple[int, int, int], values: int) -> None:
@@ -28,9 +28,9 @@ class LinearReadout(nn.Module):
 class ConvReadout(nn.Module):
     """A small convolutional network, one head per variable on shared features.
 
-    Batch statistics serve training only: in use every image is judged alike in any company. With them, and with
-    weights that keep the scale of their input, 300 steps suffice where shapes may turn and move; without,
-    turned shapes stay near chance that long.
+    Batch statistics serve training only: in use every image is judged alike in any company. They, and weights
+    that keep the scale of their input, are what makes 300 steps enough where shapes turn and move: without
+    either such a network read 55 to 80 % of turned shapes by then.
     """
 
     def __init__(self, image_shape: tuple[int, int, int], values: int, width: int = 24) -> None:
