@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -50,7 +52,7 @@ COHORTS = {
         recipe(
             world={**CIRCLES, "colour_separation": d},
             train={"00": 10, "01": 10, "10": 10},
-            denoiser={"name": "park2024", "channels": [8, 16], "blocks_per_level": 1, "dropout": 0.1},
+            denoiser={"name": "park2024", "channels": [16, 32], "blocks_per_level": 1, "dropout": 0.1},
             process={"name": "continuous", "gamma_min": -5.0, "gamma_max": 10.0, "learned": True},
             prediction="eps",
             loss="bound",
@@ -61,7 +63,7 @@ COHORTS = {
     ],
     "okawa2023, discrete": [
         recipe(
-            denoiser={"name": "okawa2023", "features": 8, "attention": True},
+            denoiser={"name": "okawa2023", "features": 16, "attention": True},
             process={"name": "discrete", "steps": 500},
             prediction="eps",
             pixels="unit",
@@ -132,7 +134,7 @@ def test_only_what_fits_trains_together():
 
 
 def test_a_diverging_member_does_not_touch_the_others():
-    wild = recipe(optimiser=Optimiser(learning_rate=1e30), seed=1)
+    wild = recipe(optimiser=replace(recipe().optimiser, learning_rate=1e30), seed=1)
     cohort = Cohort([recipe(), wild])
     cohort.advance(10)
     alone = Cohort([recipe()])
