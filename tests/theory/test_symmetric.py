@@ -152,6 +152,12 @@ def test_integrator_lands_on_known_answers() -> None:
     assert circle.flatten().tolist() == pytest.approx([1, 0], abs=1e-7)
 
 
+def test_fixed_points_stay() -> None:
+    a = torch.tensor([0.5, 2.0], dtype=torch.float64)
+    rest = torch.stack([torch.zeros(2, 2, dtype=torch.float64), torch.eye(2, dtype=torch.float64)])
+    assert torch.equal(symmetric.flow(rest, a, [0.0, 5.0])[-1], rest)
+
+
 @pytest.mark.parametrize(
     ("call", "word"),
     [

@@ -40,7 +40,7 @@ class Batch:
         self.slope = velocity(y0)
         self.t = torch.zeros(len(y0), dtype=y0.dtype)
         # The first step moves no member by more than 1 % of its own size; error control does the rest.
-        self.h = 0.01 * _rms(y0) / _rms(self.slope).clamp_min(1e-300)
+        self.h = 0.01 * _rms(y0).clamp_min(atol) / _rms(self.slope).clamp_min(1e-300)
 
     def step(self, until: float) -> None:
         """One attempted step of every member that has not reached `until`; failed ones keep their place."""
