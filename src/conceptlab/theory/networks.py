@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from conceptlab.errors import InputError, unknown
-from conceptlab.theory.sim import Sim
+from conceptlab.theory.sim import Sim, sample_second_moment
 
 Activation = Literal["linear", "relu"]
 _DATA_BYTES = 512 * 2**20  # seeds are trained in groups whose data sets fit in this
@@ -194,6 +194,7 @@ class _Group:
         self.data = torch.stack([sim.draw(samples, _stream(seed, "data")).points.to(dtype) for seed in seeds])
         self.orders = [_generator(seed, "order") for seed in seeds]
         self.batch = min(batch, self.data.shape[1])
+        self.moment = sample_second_moment(self.data) if self.activation == "linear" else None
 
     def train(
         self, lr: float, steps: int, wanted: Sequence[int], points: Tensor, with_jacobian: bool
@@ -207,8 +208,7 @@ class _Group:
             if step in wanted:
                 output = forward(self.weights, points.expand(len(self.data), -1, -1), self.activation)[-1]
                 outputs.append(output)
-                error = forward(self.weights, self.data, self.activation)[-1] - self.data
-                losses.append(0.5 * error.square().sum(-1).mean(-1))
+                losses.append(self._loss())
                 if with_jacobian:
                     jacobians.append(input_jacobian(self.weights, points[0], self.activation))
             if step == steps:
@@ -221,6 +221,16 @@ class _Group:
             # New tensors, not updates in place: what was recorded or handed in must not change afterwards.
             self.weights = [w.sub(slope, alpha=lr) for w, slope in zip(self.weights, slopes, strict=True)]
         return torch.stack(outputs), torch.stack(losses), torch.stack(jacobians) if jacobians else None
+
+    def _loss(self) -> Tensor:
+        """Training loss (B,). For a linear network ½ tr((W-I)M(W-I)ᵀ) is the same number as the mean over the data,
+        and cheap enough to be recorded often."""
+        if self.moment is None:
+            error = forward(self.weights, self.data, self.activation)[-1] - self.data
+            return 0.5 * error.square().sum(-1).mean(-1)
+        residual = input_jacobian(self.weights, self.data[0, 0], self.activation)
+        residual = residual - torch.eye(residual.shape[-1], dtype=residual.dtype)
+        return 0.5 * ((residual @ self.moment) * residual).sum(dim=(-2, -1))
 
 
 def _stream(seed: int, purpose: Literal["weights", "data", "order"]) -> int:
