@@ -64,6 +64,8 @@ class Recipe:
     process: Part = field(default_factory=lambda: {"name": "continuous"})
     prediction: Literal["eps", "x0", "v"] = "eps"
     loss: Literal["mse", "bound"] = "mse"
+    # Standard deviation of the likelihood in the bound: one level of an 8-bit image in [-1, 1].
+    data_noise: float = 2 / 255
     times: Literal["uniform", "antithetic", "stratified"] = "stratified"
     pixels: Literal["symmetric", "unit"] = "symmetric"
     steps: int = 1000

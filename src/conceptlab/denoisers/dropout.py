@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from conceptlab import random
 from conceptlab.errors import InputError
 
-# 16 random bits decide one element: half the work of a full word, and a rate of .1 is met to within 1e-5.
-_LEVELS = 1 << 16
+# 24 random bits decide one element: a rate of .1 is met to within 1e-7.
+_LEVELS = 1 << 24
 
 
 class KeyedDropout(nn.Module):
@@ -36,14 +36,20 @@ class KeyedDropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.dropped_levels == 0:
             return x
-        kept = _levels(self.key, x.numel(), self.layer).reshape(x.shape) >= self.dropped_levels
-        is_unset = (self.key == 0).all()
+        return self.masked(x[None], self.key[None])[0]
+
+    def masked(self, x: Tensor, keys: Tensor) -> Tensor:
+        """Members' activations (E, B, …) with some elements dropped, by members' keys (E, 2)."""
+        index = torch.arange(x[0].numel(), dtype=torch.int32, device=x.device).view(x.shape[1:])
+        own = random.fold(keys, self.layer).view(-1, 2, *(1 for _ in x.shape[1:]))
+        kept = (_mix(_mix(index + own[:, 0]) ^ own[:, 1]) & (_LEVELS - 1)) >= self.dropped_levels
+        is_unset = (keys == 0).all(-1).view(-1, *(1 for _ in x.shape[1:]))
         scale = _LEVELS / (_LEVELS - self.dropped_levels)
         return torch.where(is_unset, x, torch.where(kept, x * scale, 0.0))
 
 
 def dropout_key_names(model: nn.Module) -> list[str]:
-    """The buffers to swap in `functional_call`: all take the same key, each layer draws from a stream of its own."""
+    """The buffers to swap in `functional_call`: all take the same key, each layer folds in its number."""
     return [f"{name}.key" for name, module in model.named_modules() if isinstance(module, KeyedDropout)]
 
 
@@ -54,7 +60,12 @@ def set_dropout_key(model: nn.Module, key: Tensor) -> None:
             module.key = key.to(module.key.device)
 
 
-def _levels(key: Tensor, n: int, layer: int) -> Tensor:
-    """`n` numbers from 0 to 65535, two from each random word."""
-    words = random.bits(key, (n + 1) // 2, stream=layer)
-    return torch.stack((words & 0xFFFF, (words >> 16) & 0xFFFF), dim=-1).flatten(-2)[..., :n]
+def _mix(word: Tensor) -> Tensor:
+    """A bijection of 32-bit words in which every input bit moves every output bit (the "lowbias32" finaliser).
+
+    A full cipher for each of the many million elements of a step would cost more than the network; masks need
+    no more than this. Element by element, so that it fuses into the layer around it whatever the memory format.
+    """
+    word = (word ^ ((word >> 16) & 0xFFFF)) * 0x7FEB352D
+    word = (word ^ ((word >> 15) & 0x1FFFF)) * -2073254261  # 0x846CA68B
+    return word ^ ((word >> 16) & 0xFFFF)

@@ -25,8 +25,8 @@ class Bound(NamedTuple):
 
 
 def mse(kind: str, output: Tensor, x0: Tensor, eps: Tensor, alpha: Tensor, sigma: Tensor) -> Tensor:
-    """Squared error of the network's own target, mean over pixels: (B, ...) → (B,)."""
-    return (output - target(kind, x0, eps, alpha, sigma)).square().flatten(1).mean(1)
+    """Squared error of the network's own target, mean over pixels: images (*leading, C, H, W) → (*leading,)."""
+    return _pixel_mean((output - target(kind, x0, eps, alpha, sigma)).square(), max(1, alpha.ndim))
 
 
 def bound(
@@ -47,14 +47,18 @@ def bound(
     z = noisy(x0, eps, alpha, sigma)
     _, predicted = split(kind, output, z, alpha, sigma)
     # VDM Eq. 17: ½ gamma'(t) ‖eps - eps_hat‖²
-    diffusion = 0.5 * process.slope(t) * (eps - predicted).square().flatten(1).mean(1)
+    diffusion = 0.5 * process.slope(t) * _pixel_mean((eps - predicted).square(), t.ndim)
     ends = process.gamma(torch.stack((torch.zeros_like(t), torch.ones_like(t))))
     # KL(q(z_1 | x) ‖ N(0, 1)) with mean alpha_1 x and variance sigma_1².
     signal, variance = torch.sigmoid(-ends[1]), torch.sigmoid(ends[1])
     log_variance = torch.nn.functional.logsigmoid(ends[1])
-    prior = 0.5 * (variance + signal * x0.square().flatten(1).mean(1) - log_variance - 1)
+    prior = 0.5 * (variance + signal * _pixel_mean(x0.square(), t.ndim) - log_variance - 1)
     # -E log p(x | z_0): z_0 / alpha_0 - x = (sigma_0 / alpha_0) eps, whose square is exp(gamma_0) on average.
     # The expectation is taken exactly; drawing eps here would only add noise.
     spread = torch.exp(ends[0]) / data_noise**2
     reconstruction = 0.5 * (math.log(2 * math.pi * data_noise**2) + spread)
     return Bound(diffusion, prior, reconstruction)
+
+
+def _pixel_mean(values: Tensor, leading: int) -> Tensor:
+    return values.flatten(leading).mean(-1)

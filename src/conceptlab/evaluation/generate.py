@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from functools import partial
 
 import torch
 from torch import Tensor, nn
 
 from conceptlab import random
-from conceptlab.denoisers import Denoiser
 from conceptlab.diffusion import Process, sample
 from conceptlab.evaluation.measurement import Prompt
 from conceptlab.recipe import Recipe
-from conceptlab.training import Cohort, to_image
+from conceptlab.training import Cohort, CohortDenoiser, to_image
 
 # Images in one batch, all members together; memory grows with it, speed hardly does beyond this.
 BATCH = 512
@@ -31,12 +29,13 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
     conditions = torch.stack([_repeat(asked) for asked in prompts])  # (E, N, …)
     keys = torch.stack([prompt_keys(r.seed, asked) for r, asked in zip(recipes, prompts)])  # (E, N, 2)
     chunk = max(1, BATCH // len(recipes))
+    drawing = Drawing(cohort.denoiser, cohort.process, cohort.recipe)
     drawn = []
     for start in range(0, conditions.shape[1], chunk):
         part = slice(start, start + chunk)
         batch = conditions[:, part].to(cohort.device), keys[:, part].to(cohort.device)
         with torch.no_grad():
-            drawn.append(cohort.each(weights, partial(Drawing, recipe=cohort.recipe), *batch).cpu())
+            drawn.append(cohort.each(weights, drawing, *batch).cpu())
     images = torch.cat(drawn, dim=1)
     sizes = [prompt.images for prompt in prompts[0]]
     return [
@@ -46,19 +45,23 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
 
 
 class Drawing(nn.Module):
-    """The whole way from noise to images as one module, to be run for every member of a cohort."""
+    """The whole way from noise to images as one module, for all members of a cohort."""
 
-    def __init__(self, denoiser: Denoiser, process: Process, recipe: Recipe) -> None:
+    def __init__(self, denoiser: CohortDenoiser, process: Process, recipe: Recipe) -> None:
         super().__init__()
         self.denoiser, self.process = denoiser, process
         self.recipe = recipe
 
     def forward(self, conditions: Tensor, keys: Tensor) -> Tensor:
-        """Images (N, C, H, W) in [0, 1] from conditions (N, …) and a key for each image (N, 2)."""
+        """Images (E, N, C, H, W) in [0, 1] from conditions (E, N, …) and a key for each image (E, N, 2)."""
         recipe, shape = self.recipe, self.denoiser.image_shape
+
+        def predict(z: Tensor, time: Tensor) -> Tensor:
+            return self.denoiser(z, time[:, None].expand(z.shape[:2]), conditions).float()
+
         pixels = sample(
-            lambda z, time: self.denoiser(z, time, conditions).float(),
-            self.process,
+            predict,
+            _Columns(self.process),
             recipe.prediction,
             random.normal(random.fold(keys, 0), shape),
             steps=recipe.evaluation.sampler_steps,
@@ -66,6 +69,23 @@ class Drawing(nn.Module):
             draw=lambda i: random.normal(random.fold(keys, i + 1), shape),
         )
         return to_image(pixels, recipe.pixels)
+
+
+class _Columns(Process):
+    """A process whose parameters are columns (E, 1), at times (S,): noise levels (S, E), one for each member."""
+
+    def __init__(self, process: Process) -> None:
+        super().__init__()
+        self.process = process
+
+    def gamma(self, t: Tensor) -> Tensor:
+        return self.process.gamma(t[None]).mT
+
+    def network_time(self, t: Tensor) -> Tensor:
+        return self.process.network_time(t[None]).mT
+
+    def sampling_times(self, steps: int, device: torch.device) -> Tensor:
+        return self.process.sampling_times(steps, device)
 
 
 def _repeat(prompts: Sequence[Prompt]) -> Tensor:

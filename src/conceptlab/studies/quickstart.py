@@ -22,7 +22,7 @@ from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import QUICKSTART
 
 THRESHOLD = 0.8
-_STEPS = {"tiny": 30, "small": 1000, "paper": 1000}
+_STEPS = {"tiny": 30, "small": 500, "paper": 1000}
 _FINAL_IMAGES = {"tiny": 8, "small": 200, "paper": 1000}
 
 
@@ -40,6 +40,7 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
             ema=0.99,
             evaluation=Evaluation(
                 count=3 if scale == "tiny" else 20,
+                spacing="square",
                 images=8 if scale == "tiny" else 32,
                 final_images=_FINAL_IMAGES[scale],
                 sampler_steps=10,

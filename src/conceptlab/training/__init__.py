@@ -3,5 +3,15 @@
 from conceptlab.training.cohort import Cohort, cohort_key
 from conceptlab.training.data import TrainingData, data_seed
 from conceptlab.training.objective import Objective, to_image, to_model
+from conceptlab.training.stacked import CohortDenoiser
 
-__all__ = ["Cohort", "Objective", "TrainingData", "cohort_key", "data_seed", "to_image", "to_model"]
+__all__ = [
+    "Cohort",
+    "CohortDenoiser",
+    "Objective",
+    "TrainingData",
+    "cohort_key",
+    "data_seed",
+    "to_image",
+    "to_model",
+]

@@ -8,11 +8,11 @@ is the model it would be alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, vmap
+from torch.func import functional_call
 
 from conceptlab import random
 from conceptlab.denoisers import Denoiser, dropout_key_names
@@ -21,9 +21,11 @@ from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
+from conceptlab.training.accelerate import Captured, compiled
 from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
-from conceptlab.training.optimiser import Hyperparameters, adam, average, clip_by_member, rate_factor
+from conceptlab.training.optimiser import Hyperparameters, rate_factor, update
+from conceptlab.training.stacked import CohortDenoiser
 from conceptlab.training.weights import Layout
 from conceptlab.worlds import build as build_world
 
@@ -38,19 +40,20 @@ class Cohort:
             raise InputError(
                 "these recipes cannot train together: they differ in more than seed, data and scalars"
             )
-        self.recipes = list(recipes)
-        self.recipe = recipes[0]
+        self.recipes, self.recipe = list(recipes), recipes[0]
         self.device = torch.device(device)
-        world = build_world(**self.recipe.world)
-        self.image_shape = world.image_shape
-        modules = [_modules(recipe) for recipe in recipes]
-        self.denoiser, self._process = modules[0][0].to(self.device), modules[0][1].to(self.device)
-        self.objective = Objective(self.denoiser, self._process, self.recipe)
-        self.layout = Layout.of(self.objective)
-        self.weights = torch.stack([self.layout.row(nn.ModuleList(pair)) for pair in modules]).to(self.device)
+        self.dtype = torch.bfloat16 if self.recipe.precision == "bfloat16" else torch.float32
+        pairs = [_modules(recipe) for recipe in recipes]
+        self.plain = nn.ModuleDict(dict(zip(("denoiser", "process"), pairs[0]))).to(self.device)
+        self.denoiser = CohortDenoiser(pairs[0][0])
+        self.process = pairs[0][1]
+        self.objective = Objective(self.denoiser, self.process, self.recipe).to(self.device)
+        self.layout = Layout.of(self.plain)
+        self.trained = [n for n, is_trained in zip(self.layout.names, self.layout.trained) if is_trained]
+        self.mask = self.layout.mask().to(self.device)
+        self.weights = torch.stack([self.layout.row(nn.ModuleList(pair)) for pair in pairs]).to(self.device)
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
-        self.mask = self.layout.mask().to(self.device)
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
         self.data = TrainingData.of(recipes, self.device)
         self.keys = {
@@ -60,6 +63,12 @@ class Cohort:
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.loss_sum = torch.zeros(len(recipes), device=self.device)
         self.loss_count = 0
+        self._draw = compiled(self._draw_batch, self.device)
+        self._losses = compiled(self._member_losses, self.device)
+        self._update = compiled(update, self.device)
+        self._step = (
+            Captured(self._train_step, self._tensors) if self.device.type == "cuda" else self._train_step
+        )
 
     def __len__(self) -> int:
         return len(self.recipes)
@@ -70,43 +79,51 @@ class Cohort:
         """Train for a number of steps."""
         self.objective.train()
         for _ in range(steps):
-            self._train_step()
+            self._step()
         self.loss_count += steps
 
     def _train_step(self) -> None:
+        dropout_keys, *batch = self._draw()
+        state = self._state(self.weights)
+        for name in self.trained:
+            state[name].requires_grad_()
+        losses = self._losses(state, dropout_keys, *batch)
+        # The members do not touch each other, so the gradient of the sum holds the gradient of each.
+        gradients = torch.autograd.grad(losses.sum(), [state[name] for name in self.trained])
+        gradient = self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
+        factor = rate_factor(self.recipe, self.step)
+        self._update(
+            self.weights,
+            gradient,
+            self.mean,
+            self.square,
+            self.ema,
+            self.mask,
+            self.step,
+            factor,
+            self.hyperparameters,
+        )
+        self.loss_sum += losses.detach()
+        self.step += 1
+
+    def _draw_batch(self) -> tuple[Tensor, ...]:
+        """All random numbers of a step: dropout keys, images, conditions, noise, uniforms for the times."""
         keys = {purpose: random.fold(key, self.step) for purpose, key in self.keys.items()}
         images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
         noise = random.normal(keys["noise"], images.shape[1:])
-        uniforms = random.uniform(keys["times"], (self.recipe.batch,))
-        losses, gradient = self._loss_and_gradient(keys["dropout"], images, conditions, noise, uniforms)
-        gradient = clip_by_member(gradient, self.hyperparameters.clip)
-        factor = rate_factor(self.recipe, self.step)
-        adam(
-            self.weights, gradient, self.mean, self.square, self.mask, self.step, factor, self.hyperparameters
-        )
-        if self.ema is not None:
-            average(self.ema, self.weights, self.step, self.hyperparameters.ema)
-        self.loss_sum += losses
-        self.step += 1
+        return keys["dropout"], images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
 
-    def _loss_and_gradient(self, dropout_keys: Tensor, *batch: Tensor) -> tuple[Tensor, Tensor]:
-        """Mean loss of each member (E,) and the gradient of their sum (E, P): members do not touch each other."""
-        views = {name: view.detach() for name, view in self.layout.views(self.weights).items()}
-        trained = [name for name, is_trained in zip(self.layout.names, self.layout.trained) if is_trained]
-        for name in trained:
-            views[name].requires_grad_()
-        buffers = dict.fromkeys(self.dropout, dropout_keys)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.recipe.precision == "bfloat16"):
-            losses = self._each(self.objective, {**views, **buffers}, *batch).mean(dim=1)
-        gradients = torch.autograd.grad(losses.sum(), [views[name] for name in trained])
-        return losses.detach(), self.layout.gather(dict(zip(trained, gradients)), self.weights)
+    def _member_losses(self, state: dict[str, Tensor], dropout_keys: Tensor, *batch: Tensor) -> Tensor:
+        return functional_call(self.objective, state | dict.fromkeys(self.dropout, dropout_keys), batch)
 
-    def _each(self, module: nn.Module, state: dict[str, Tensor], *batch: Tensor) -> Tensor:
-        """Run a module for every member with its own weights: plainly for one, stacked for many."""
-        if len(self) == 1:
-            alone = {name: tensor[0] for name, tensor in state.items()}
-            return functional_call(module, alone, tuple(part[0] for part in batch))[None]
-        return vmap(lambda own, *rest: functional_call(module, own, rest))(state, *batch)
+    def _state(self, matrix: Tensor) -> dict[str, Tensor]:
+        """The parameters of all members under the names the objective knows them by, the network's in its precision."""
+        network = self.layout.views(matrix.detach().to(self.dtype))
+        whole = self.layout.views(matrix.detach())
+        return {
+            name: whole[name][:, None] if name.startswith("process.") else network[name]
+            for name in self.layout.names
+        }
 
     def take_losses(self) -> list[float]:
         """The mean training loss of each member since the last call."""
@@ -117,18 +134,18 @@ class Cohort:
 
     # --- using the members ------------------------------------------------------------------------------------
 
-    def each(self, weights: str, make: Callable[[Denoiser, Process], nn.Module], *batch: Tensor) -> Tensor:
-        """Run a module made of the denoiser and the process for every member; inputs and output have (E, …).
+    def each(self, weights: str, module: nn.Module, *batch: Tensor) -> Tensor:
+        """Run a module for every member, on cohort tensors (E, …).
 
-        The module must hold them under the names `denoiser` and `process`, as `Objective` does.
+        It holds the cohort's `denoiser` and `process` under these names, as `Objective` does.
         """
-        module = make(self.denoiser, self._process).eval()
-        return self._each(module, self.layout.views(self._matrix(weights)), *batch)
+        return functional_call(module.eval(), self._state(self._matrix(weights)), batch)
 
     def member(self, index: int, weights: str = "raw") -> tuple[Denoiser, Process]:
-        """A plain denoiser and process with the weights of one member; valid until the cohort is used again."""
-        self.layout.tie(self.objective, self._matrix(weights)[index].clone())
-        return self.denoiser.eval(), self._process.eval()
+        """A plain denoiser and process with the weights of one member; the next call may reuse them."""
+        self.layout.tie(self.plain, self._matrix(weights)[index].clone())
+        self.plain.eval()
+        return self.plain["denoiser"], self.plain["process"]  # pyright: ignore[reportReturnType]
 
     def _matrix(self, weights: str) -> Tensor:
         if weights == "ema" and self.ema is None:
@@ -149,22 +166,25 @@ class Cohort:
 
     def state(self, index: int) -> dict[str, Tensor]:
         """All it takes to go on exactly from here; random streams need nothing, they follow from the step."""
-        state = {"weights": self.weights, "mean": self.mean, "square": self.square}
-        if self.ema is not None:
-            state["ema"] = self.ema
-        return {name: tensor[index].clone() for name, tensor in state.items()} | {"step": self.step.clone()}
+        rows = {name: matrix[index].clone() for name, matrix in self._matrices().items()}
+        return rows | {"step": self.step.clone()}
 
     def restore(self, index: int, state: dict[str, Tensor]) -> None:
-        targets = {"weights": self.weights, "mean": self.mean, "square": self.square}
-        if self.ema is not None:
-            targets["ema"] = self.ema
-        for name, target in targets.items():
-            if name not in state or state[name].shape != target[index].shape:
+        for name, matrix in self._matrices().items():
+            if name not in state or state[name].shape != matrix[index].shape:
                 raise InputError(
                     f"the saved state does not fit this network ('{name}'); move the member away"
                 )
-            target[index] = state[name].to(self.device)
+            matrix[index] = state[name].to(self.device)
         self.step.fill_(int(state["step"]))
+
+    def _matrices(self) -> dict[str, Tensor]:
+        found = {"weights": self.weights, "mean": self.mean, "square": self.square}
+        return found if self.ema is None else {**found, "ema": self.ema}
+
+    def _tensors(self) -> list[Tensor]:
+        """Everything a step changes."""
+        return [*self._matrices().values(), self.step, self.loss_sum]
 
 
 def cohort_key(recipe: Recipe) -> str:

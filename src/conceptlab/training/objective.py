@@ -1,28 +1,29 @@
-"""What a model is trained on: the loss of one batch, given all its random numbers."""
+"""What a cohort is trained on: the loss of one batch for each member, given all its random numbers."""
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
 
-from conceptlab.denoisers import Denoiser
 from conceptlab.diffusion import Process, bound, mse, noisy, spread
 from conceptlab.recipe import Recipe
-
-# The Gaussian likelihood of the bound, in model units: one level of an 8-bit image in [-1, 1].
-DATA_NOISE = 2 / 255
+from conceptlab.training.stacked import CohortDenoiser
 
 
 class Objective(nn.Module):
-    """Denoiser and process in one module, so that a learned schedule trains along with the network."""
+    """Denoiser and process in one module, so that a learned schedule trains along with the network.
 
-    def __init__(self, denoiser: Denoiser, process: Process, recipe: Recipe) -> None:
+    Parameters have a leading member axis. Those of a process are numbers, and become columns (E, 1) beside times
+    (E, B).
+    """
+
+    def __init__(self, denoiser: CohortDenoiser, process: Process, recipe: Recipe) -> None:
         super().__init__()
         self.denoiser, self.process = denoiser, process
         self.recipe = recipe
 
     def forward(self, images: Tensor, conditions: Tensor, noise: Tensor, uniforms: Tensor) -> Tensor:
-        """Loss of each image (B,): images (B, C, H, W) in [0, 1], uniforms (B,)."""
+        """Loss of each member (E,): images (E, B, C, H, W) in [0, 1], uniforms (E, B)."""
         recipe = self.recipe
         x0 = to_model(images, recipe.pixels)
         t = self.process.times(spread(recipe.times, uniforms))
@@ -30,8 +31,10 @@ class Objective(nn.Module):
         z = noisy(x0, noise, alpha, sigma)
         output = self.denoiser(z, self.process.network_time(t), conditions).float()
         if recipe.loss == "bound":
-            return bound(recipe.prediction, output, x0, noise, t, self.process, DATA_NOISE).total
-        return mse(recipe.prediction, output, x0, noise, alpha, sigma)
+            losses = bound(recipe.prediction, output, x0, noise, t, self.process, recipe.data_noise).total
+        else:
+            losses = mse(recipe.prediction, output, x0, noise, alpha, sigma)
+        return losses.mean(1)
 
 
 def to_model(images: Tensor, pixels: str) -> Tensor:

@@ -64,6 +64,23 @@ def clip_by_member(gradient: Tensor, clip: Tensor) -> Tensor:
     return gradient * torch.clamp(clip / (norm + 1e-6), max=1.0)
 
 
+def update(
+    weights: Tensor,
+    gradient: Tensor,
+    mean: Tensor,
+    square: Tensor,
+    ema: Tensor | None,
+    mask: Tensor,
+    step: Tensor,
+    factor: Tensor,
+    h: Hyperparameters,
+) -> None:
+    """Clip, one step of Adam or AdamW, and the moving average: all in place on the matrices of a cohort."""
+    adam(weights, clip_by_member(gradient, h.clip), mean, square, mask, step, factor, h)
+    if ema is not None:
+        average(ema, weights, step, h.ema)
+
+
 def adam(
     weights: Tensor,
     gradient: Tensor,
