@@ -55,11 +55,28 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
+class Masking:
+    """Underspecification: in a share of a class's training images the condition does not tell a variable."""
+
+    variable: str
+    classes: tuple[str, ...]
+    share: float
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
 class Recipe:
     """One member: a world, what of it is seen, a denoiser, and how it is trained and evaluated."""
 
     world: Part = field(default_factory=lambda: {"name": "shapes"})
     train: Mapping[str, int] = field(default_factory=dict)
+    # How often each class is drawn in training; by default as often as its images are many.
+    shares: Mapping[str, float] = field(default_factory=dict)
+    masking: tuple[Masking, ...] = ()
+    # In this share of training draws the whole condition is zero: what classifier-free guidance needs.
+    condition_dropout: float = 0.0
+    # The recipe of the member whose last weights this one starts from: fine-tuning.
+    start: Mapping[str, Any] | None = None
     denoiser: Part = field(default_factory=lambda: {"name": "film"})
     process: Part = field(default_factory=lambda: {"name": "continuous"})
     prediction: Literal["eps", "x0", "v"] = "eps"
@@ -104,6 +121,11 @@ class Recipe:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
         return _construct(cls, data, "recipe")
+
+    @property
+    def before(self) -> Recipe | None:
+        """The recipe of the member this one continues from."""
+        return None if self.start is None else Recipe.from_dict(self.start)
 
     def with_settings(self, settings: Mapping[str, Any]) -> Recipe:
         """A copy with settings changed by dotted name: `{"optimiser.learning_rate": 1e-3, "steps": 500}`."""
@@ -181,7 +203,11 @@ def _assign(data: dict[str, Any], name: str, value: Any) -> None:
             )
         place = place[step]
     # Parts take settings of their own, checked where the part is built; everything else must exist.
-    is_part = isinstance(place, dict) and ("name" in place or path == ["train"]) and path != ["optimiser"]
+    is_part = (
+        isinstance(place, dict)
+        and ("name" in place or path in (["train"], ["shares"]))
+        and path != ["optimiser"]
+    )
     if not isinstance(place, dict) or (last not in place and not is_part):
         raise unknown("setting", name, place if isinstance(place, dict) else (), where=".".join(path))
     place[last] = value

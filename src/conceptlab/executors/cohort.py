@@ -44,7 +44,7 @@ def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, re
 class _Run:
     def __init__(self, recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
         self.cohort = Cohort(recipes, device)
-        self.report = report
+        self.report, self.store = report, store
         self.contexts = [_context(recipe, store) for recipe in recipes]
         about = environment(device, members=len(recipes), threads=torch.get_num_threads())
         self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
@@ -74,9 +74,11 @@ class _Run:
         """The latest step for which every member has a state; 0 if there is none."""
         common = set.intersection(*(writer.state_steps() for writer in self.writers))
         step = max(common, default=0)
-        if step:
-            for index, writer in enumerate(self.writers):
+        for index, writer in enumerate(self.writers):
+            if step:
                 self.cohort.restore(index, writer.read_state(step))
+            elif (before := writer.recipe.before) is not None:
+                self.cohort.begin_from(index, self.store.member(before).weights())
         return step
 
     def _advance(self, steps: int) -> None:

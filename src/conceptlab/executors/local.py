@@ -47,9 +47,28 @@ def cores() -> int:
 
 
 def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
-    """The recipes still to be trained, each once."""
-    unique = {recipe.hash: recipe for recipe in recipes}
-    return [recipe for recipe in unique.values() if not store.is_done(recipe)]
+    """The recipes still to be trained, each once, those that others start from first."""
+    found: dict[str, Recipe] = {}
+
+    def add(recipe: Recipe) -> None:
+        if recipe.before is not None:
+            add(recipe.before)
+        found.setdefault(recipe.hash, recipe)
+
+    for recipe in recipes:
+        add(recipe)
+    return [recipe for recipe in found.values() if not store.is_done(recipe)]
+
+
+def _generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
+    """Recipes grouped so that whatever one starts from lies in an earlier group."""
+    groups: dict[int, list[Recipe]] = {}
+    for recipe in recipes:
+        depth, before = 0, recipe.before
+        while before is not None:
+            depth, before = depth + 1, before.before
+        groups.setdefault(depth, []).append(recipe)
+    return [groups[depth] for depth in sorted(groups)]
 
 
 def cohorts(recipes: Sequence[Recipe], device: torch.device) -> list[list[Recipe]]:
@@ -68,12 +87,13 @@ def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: R
     with _one_thread():
         for world, part, judges in _probes(todo):
             prepare_probe(store, world, part, judges=judges)
-    groups = cohorts(todo, device)
-    workers = min(cores(), len(groups)) if device.type == "cpu" else 1
-    if workers <= 1:
-        _in_this_process(groups, store, device, report)
-    else:
-        _in_processes(groups, store, workers, report)
+    for generation in _generations(todo):
+        groups = cohorts(generation, device)
+        workers = min(cores(), len(groups)) if device.type == "cpu" else 1
+        if workers <= 1:
+            _in_this_process(groups, store, device, report)
+        else:
+            _in_processes(groups, store, workers, report)
 
 
 def _probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:

@@ -29,7 +29,7 @@ from conceptlab.training.stacked import CohortDenoiser
 from conceptlab.training.weights import Layout
 from conceptlab.worlds import build as build_world
 
-PURPOSES = ("batch", "times", "noise", "dropout")
+PURPOSES = ("batch", "times", "noise", "dropout", "condition")
 
 
 class Cohort:
@@ -110,6 +110,9 @@ class Cohort:
         """All random numbers of a step: dropout keys, images, conditions, noise, uniforms for the times."""
         keys = {purpose: random.fold(key, self.step) for purpose, key in self.keys.items()}
         images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
+        if self.recipe.condition_dropout:
+            told = random.uniform(keys["condition"], (self.recipe.batch,)) >= self.recipe.condition_dropout
+            conditions = conditions * told.view(*told.shape, *(1 for _ in conditions.shape[2:]))
         noise = random.normal(keys["noise"], images.shape[1:])
         return keys["dropout"], images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
 
@@ -169,6 +172,25 @@ class Cohort:
         rows = {name: matrix[index].clone() for name, matrix in self._matrices().items()}
         return rows | {"step": self.step.clone()}
 
+    def begin_from(self, index: int, weights: dict[str, Tensor]) -> None:
+        """Give a member the weights of a checkpoint, for fine-tuning; its optimiser starts afresh."""
+        row = torch.cat(
+            [
+                self._fitting(weights, name, shape)
+                for name, shape in zip(self.layout.names, self.layout.shapes)
+            ]
+        )
+        self.weights[index] = row.to(self.device)
+        if self.ema is not None:
+            self.ema[index] = self.weights[index]
+
+    @staticmethod
+    def _fitting(weights: dict[str, Tensor], name: str, shape: torch.Size) -> Tensor:
+        held = weights.get(f"raw.{name}")
+        if held is None or held.shape != shape:
+            raise InputError(f"cannot start from that checkpoint: it has no '{name}' of shape {tuple(shape)}")
+        return held.float().flatten()
+
     def restore(self, index: int, state: dict[str, Tensor]) -> None:
         for name, matrix in self._matrices().items():
             if name not in state or state[name].shape != matrix[index].shape:
@@ -191,7 +213,7 @@ def cohort_key(recipe: Recipe) -> str:
     """Recipes with one key can train together: they differ in seed, data and scalar settings only."""
     data = recipe.to_dict()
     world = build_world(**recipe.world)
-    for name in ("seed", "data_seed", "train", "world"):
+    for name in ("seed", "data_seed", "train", "shares", "masking", "start", "world"):
         del data[name]
     for name in ("learning_rate", "weight_decay", "betas", "clip", "name"):
         del data["optimiser"][name]

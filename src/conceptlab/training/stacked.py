@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -96,7 +96,7 @@ class OneByOne(nn.Module):
         )
 
 
-def _row(stacked: dict[str, Tensor], member: int) -> dict[str, Tensor]:
+def _row(stacked: Mapping[str, Tensor], member: int) -> dict[str, Tensor]:
     return {name: tensor[member] for name, tensor in stacked.items()}
 
 
