@@ -163,13 +163,14 @@ def figure_run(
     scale: str = "small",
     statuses: tuple[str, ...] = (),
     judged: list[Verdict] | None = None,
+    steps: tuple[int, ...] = STEPS,
     **manifest: object,
 ) -> FigureRun:
     """A figure's folder with its members, tables and verdicts; the picture is the caller's to draw."""
     store = Store(root)
     for made, status in zip(recipes, [*statuses, *["complete"] * len(recipes)]):
         if status != "missing" and not (store.member_path(made) / "config.json").exists():
-            member(store, made, status=status)
+            member(store, made, status=status, steps=steps)
     run = store.figure(study, scale, figure)
     seeds = [made.seed for made in recipes]
     run.claim({
@@ -180,7 +181,7 @@ def figure_run(
         **manifest,
     })  # fmt: skip
     if recipes:
-        table = curves(cube_split(), seeds=len(set(seeds)))
+        table = curves(cube_split(), seeds=len(set(seeds)), steps=steps or STEPS)
         write_table(run.path / "tables" / "curves.parquet", table)
         write_table(run.path / "tables" / "times.parquet", times(table))
     write_claims(run.path / "claims.json", verdicts(study, figure) if judged is None else judged)

@@ -1,0 +1,54 @@
+"""Pictures inside the page: as data URIs, within a budget of bytes."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from conceptlab.errors import InputError
+
+# Nothing can be read in a picture narrower than this.
+_LEAST_WIDTH = 400
+
+
+def picture_uri(path: Path, most: int, width: int = 1500) -> str:
+    """A figure's PNG as a data URI of at most `most` bytes: exact if that fits, else slightly lossy, else smaller."""
+    try:
+        with Image.open(path) as opened:
+            picture = opened.convert("RGB")
+    except (OSError, ValueError, SyntaxError) as error:
+        raise InputError(f"{path.name} cannot be read as a picture ({type(error).__name__})") from error
+    picture = _narrowed(picture, width)
+    data = _webp(picture, lossless=True)
+    while len(data) > most:
+        data = _webp(picture, lossless=False)
+        if picture.width <= _LEAST_WIDTH:
+            break
+        picture = _narrowed(picture, round(0.75 * picture.width))
+    return _uri(data)
+
+
+def _narrowed(picture: Image.Image, width: int) -> Image.Image:
+    if picture.width <= width:
+        return picture
+    size = (width, max(1, round(picture.height * width / picture.width)))
+    return picture.resize(size, Image.Resampling.LANCZOS)
+
+
+def pixels_uri(pixels: np.ndarray, *, exact: bool) -> str:
+    """An image (height, width, 3) as a data URI; `exact` keeps every pixel."""
+    return _uri(_webp(Image.fromarray(pixels), lossless=exact))
+
+
+def _webp(picture: Image.Image, *, lossless: bool) -> bytes:
+    written = io.BytesIO()
+    picture.save(written, format="WEBP", lossless=lossless, quality=80, method=4)
+    return written.getvalue()
+
+
+def _uri(data: bytes) -> str:
+    return f"data:image/webp;base64,{base64.b64encode(data).decode()}"

@@ -1,0 +1,267 @@
+"""The report: run folders in, one HTML file out."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from plotly.offline import get_plotlyjs
+
+import conceptlab
+from conceptlab.claims import Verdict, interval_text
+from conceptlab.errors import InputError
+from conceptlab.figures import VERDICT_SYMBOLS, distance_colour
+from conceptlab.report.embed import picture_uri
+from conceptlab.report.training import Training, training
+from conceptlab.store import FigureRun
+from conceptlab.store.files import write_text
+
+# What pictures and samples may weigh, in characters. With plotly.js (4.8 MB), curves and text the page stays below
+# 12 MB. Pictures come first; samples get what they leave.
+EMBEDDED = 6_200_000
+PICTURES = 4_000_000
+
+
+@dataclass
+class FigurePart:
+    """One figure on the page. `problems` says what is missing, in sentences."""
+
+    anchor: str
+    name: str
+    title: str = ""
+    manifest: dict[str, Any] = field(default_factory=dict)
+    verdicts: list[Verdict] = field(default_factory=list)
+    pictures: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    training: Training | None = None
+    label: str = ""
+
+    @property
+    def study(self) -> str:
+        return str(self.manifest.get("study", ""))
+
+    @property
+    def short(self) -> str:
+        """The label under the heading of its study."""
+        return self.label.removeprefix(f"{self.study}.")
+
+
+def report(runs: Sequence[FigureRun], path: Path) -> Path:
+    """Write one self-contained page about the given runs, and say where it is."""
+    if not runs:
+        raise InputError("a report needs at least one run; `conceptlab run` makes them")
+    # Base64 takes four characters for three bytes.
+    parts = [_figure(run, f"figure-{i}", PICTURES * 3 // 4 // len(runs)) for i, run in enumerate(runs)]
+    _label(parts)
+    used = sum(len(uri) for part in parts for _, uri in part.pictures)
+    trainings = _trainings(runs, parts, max(EMBEDDED - used, EMBEDDED // 8))
+    verdicts = [verdict for part in parts for verdict in part.verdicts]
+    moving = any(setting.graph for t in trainings for setting in t.settings)
+    page = (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            version=conceptlab.__version__,
+            title=_title(parts),
+            parts=parts,
+            trainings=trainings,
+            counts=_counts(verdicts),
+            comparisons=_comparisons(parts),
+            plotlyjs=get_plotlyjs() if moving else "",
+        )
+    )
+    write_text(Path(path), page)
+    return Path(path)
+
+
+def _figure(run: FigureRun, anchor: str, budget: int) -> FigurePart:
+    part = FigurePart(anchor, "/".join(run.path.parts[-3:]))
+    try:
+        part.manifest = run.manifest
+        part.name = f"{part.manifest.get('study')}.{part.manifest.get('figure')}"
+        part.title = str(part.manifest.get("title") or "")
+    except InputError as error:
+        part.problems.append(f"This run folder cannot be read: {error}")
+        return part
+    try:
+        part.verdicts = run.verdicts
+    except InputError as error:
+        part.problems.append(f"The claims cannot be read: {error}")
+    else:
+        if not part.verdicts:
+            part.problems.append("No claim has been judged here yet.")
+    for picture in run.pictures:
+        try:
+            part.pictures.append((picture.stem, picture_uri(picture, budget // len(run.pictures))))
+        except InputError as error:
+            part.problems.append(f"A picture is missing: {error}.")
+    if not run.pictures:
+        part.problems.append("The picture has not been drawn yet; the command below continues the run.")
+    return part
+
+
+def _label(parts: Sequence[FigurePart]) -> None:
+    """A figure goes by its name; where it was run more than once, with its scale and, if need be, a number."""
+    names = Counter(part.name for part in parts)
+    scaled = Counter((part.name, part.manifest.get("scale")) for part in parts)
+    seen: Counter[str] = Counter()
+    for part in parts:
+        seen[part.name] += 1
+        part.label = part.name
+        if names[part.name] > 1:
+            scale = part.manifest.get("scale")
+            part.label += (
+                f" · {scale}" if scaled[part.name, scale] == 1 else f" · {scale} ({seen[part.name]})"
+            )
+
+
+def _trainings(runs: Sequence[FigureRun], parts: Sequence[FigurePart], budget: int) -> list[Training]:
+    """One section for each distinct set of members; figures point to theirs."""
+    keys = {
+        part.anchor: (run.store.root, tuple(part.manifest.get("members", ())))
+        for run, part in zip(runs, parts)
+        if part.manifest.get("members")
+    }
+    share = budget // max(1, len(set(keys.values())))
+    found: dict[Any, Training] = {}
+    for run, part in zip(runs, parts):
+        key = keys.get(part.anchor)
+        if key is None:
+            continue
+        if key not in found:
+            found[key] = training(run, key[1], f"training-{len(found)}", share)
+        found[key].figures.append(part.label)
+        part.training = found[key]
+    return list(found.values())
+
+
+def _title(parts: Sequence[FigurePart]) -> str:
+    studies = list(dict.fromkeys(str(part.manifest.get("study", part.name)) for part in parts))
+    return ", ".join(studies[:4]) + (", …" if len(studies) > 4 else "")
+
+
+def _counts(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """Empirical verdicts by outcome; identities, which are mathematics, apart."""
+    counts: list[dict[str, Any]] = []
+    empirical = [v for v in verdicts if v.kind != "identity"]
+    for outcome, symbol in VERDICT_SYMBOLS.items():
+        number = sum(v.verdict == outcome for v in empirical)
+        counts.append({"name": outcome, "symbol": symbol, "number": number, "of": len(empirical)})
+    identities = [v for v in verdicts if v.kind == "identity"]
+    if identities:
+        held = sum(v.verdict == "reproduced" for v in identities)
+        counts.append({"name": "identity", "symbol": "=", "number": held, "of": len(identities)})
+    return counts
+
+
+def _comparisons(parts: Sequence[FigurePart]) -> list[dict[str, Any]]:
+    """Figures that were run more than once: their claims and settings side by side."""
+    found = []
+    for name in dict.fromkeys(part.name for part in parts):
+        same = [part for part in parts if part.name == name and part.manifest]
+        if len(same) < 2:
+            continue
+        verdicts = [{v.id: v for v in part.verdicts} for part in same]
+        ids = list(dict.fromkeys(id_ for judged in verdicts for id_ in judged))
+        statements = {v.id: v.statement for judged in verdicts for v in judged.values()}
+        claims = [(statements[id_], [judged.get(id_) for judged in verdicts]) for id_ in ids]
+        found.append({"name": name, "parts": same, "claims": claims, "facts": _facts(same)})
+    return found
+
+
+def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
+    """What was run, for each of several runs of one figure; settings only where they differ."""
+    facts = [
+        ("scale", [str(part.manifest.get("scale", "–")) for part in parts]),
+        ("seeds", [str(len(part.manifest.get("seeds", []))) for part in parts]),
+        ("time", [duration(part.manifest.get("seconds")) for part in parts]),
+    ]
+    flat = [_flat(part.training.differences) if part.training else {} for part in parts]
+    for key in sorted({key for settings in flat for key in settings}):
+        values = [setting_text(settings.get(key, "default")) for settings in flat]
+        if len(set(values)) > 1 and key != "seed":
+            facts.append((key, values))
+    return facts
+
+
+def _flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{prefix}{key}"
+        flat |= _flat(value, f"{name}.") if isinstance(value, dict) and value else {name: value}
+    return flat
+
+
+def setting_text(value: Any) -> str:
+    """A setting's value as a recipe would write it; words without quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def duration(seconds: float | None) -> str:
+    """`48 s`, `3 min 14 s`, `2 h 05 min`."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
+    """Where value, interval and threshold lie on a line from 0 to 100; None where there is no interval to draw."""
+    if not interval_text(verdict):
+        return None
+    known = [
+        verdict.threshold,
+        *(x for x in (verdict.ci_low, verdict.ci_high, verdict.value) if x is not None),
+    ]
+    low, high = min(known), max(known)
+    room = 0.18 * (high - low) or 0.5
+    low, high = low - room, high + room
+
+    def place(x: float | None, missing: float) -> float:
+        return missing if x is None else round(100 * (x - low) / (high - low), 2)
+
+    return {
+        "low": place(verdict.ci_low, 0.0),
+        "high": place(verdict.ci_high, 100.0),
+        "value": None if verdict.value is None else place(verdict.value, 0.0),
+        "threshold": place(verdict.threshold, 0.0),
+    }
+
+
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("conceptlab.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.policies["json.dumps_kwargs"] = {"allow_nan": False, "ensure_ascii": False}
+    made.globals |= {
+        "symbols": VERDICT_SYMBOLS,
+        "interval": interval_text,
+        "interval_bar": interval_bar,
+        "distance_colour": distance_colour,
+    }
+    made.filters |= {
+        "number": number,
+        "duration": duration,
+        "flat": _flat,
+        "setting": setting_text,
+        "asdict": asdict,
+    }
+    return made

@@ -1,0 +1,137 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
+  const data = (element) => JSON.parse(element.querySelector('script[type="application/json"]').textContent);
+  const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // Charts are drawn when they come into view and again when the theme changes.
+  const charts = new Map(all(".chart").map((element) => [element, data(element)]));
+  const themed = (spec) => {
+    const [ink, muted, rule] = [token("--ink"), token("--muted"), token("--rule")];
+    const axis = (own = {}) => ({ gridcolor: rule, linecolor: muted, zeroline: false, color: ink, ...own });
+    const layout = {
+      ...spec.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
+      font: { color: ink, size: 12, family: getComputedStyle(document.body).fontFamily },
+      legend: { orientation: "h", y: -0.2, x: 0 }, hovermode: "closest",
+    };
+    if (layout.scene) {
+      for (const name of ["xaxis", "yaxis", "zaxis"]) layout.scene[name] = axis(layout.scene[name]);
+      layout.legend = { orientation: "h", y: 0, x: 0 };
+    } else {
+      layout.xaxis = axis(layout.xaxis);
+      layout.yaxis = axis(layout.yaxis);
+    }
+    return layout;
+  };
+  const draw = (element) => {
+    const spec = charts.get(element);
+    Plotly.react(element, spec.data, themed(structuredClone(spec)), { displayModeBar: false, responsive: true, scrollZoom: false });
+    element.dataset.drawn = "yes";
+  };
+  // Arrow keys turn a space as dragging does.
+  const turn = (element, event) => {
+    const eye = element._fullLayout?.scene?.camera?.eye;
+    const [across, up] = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, 0.15], ArrowDown: [0, -0.15] }[event.key] ?? [0, 0];
+    if (!eye || (!across && !up)) return;
+    event.preventDefault();
+    const [cos, sin] = [Math.cos(across), Math.sin(across)];
+    Plotly.relayout(element, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + up } });
+  };
+  if (window.Plotly && charts.size) {
+    const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
+      if (entry.isIntersecting && !entry.target.dataset.drawn) draw(entry.target);
+    }), { rootMargin: "400px" });
+    charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
+      charts.forEach((_, element) => element.dataset.drawn && draw(element)));
+  }
+
+  // One setting of a sweep at a time.
+  all("select[data-chooses]").forEach((select) => select.addEventListener("change", () =>
+    all("." + select.dataset.chooses).forEach((block, i) => { block.hidden = i !== Number(select.value); })));
+
+  // The table of claims by verdict.
+  all(".filters button").forEach((button) => button.addEventListener("click", () => {
+    all(".filters button").forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
+    all("tr[data-verdict]").forEach((row) => { row.hidden = button.dataset.show !== "" && row.dataset.verdict !== button.dataset.show; });
+  }));
+
+  all(".copy").forEach((button) => button.addEventListener("click", async () => {
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+    } catch {
+      // A page opened from a file may not use the clipboard everywhere: select the text instead.
+      getSelection().selectAllChildren(code);
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = "Copy"; }, 1500);
+  }));
+
+  // A picture in full size.
+  const dialog = document.createElement("dialog");
+  dialog.append(document.createElement("img"));
+  dialog.addEventListener("click", () => dialog.close());
+  document.body.append(dialog);
+  all("a.enlarge").forEach((link) => link.addEventListener("click", (event) => {
+    event.preventDefault();
+    const [shown, picture] = [dialog.firstChild, link.querySelector("img")];
+    shown.src = picture.src;
+    shown.alt = picture.alt;
+    dialog.showModal();
+  }));
+  // Pictures that appear twice are embedded once.
+  all("img[data-same]").forEach((image) => { image.src = document.querySelector(`#${image.dataset.same} .enlarge img`).src; });
+
+  // Samples through training.
+  all("[data-timeline]").forEach((box) => {
+    const lines = data(box);
+    const part = (name) => box.querySelector(`[data-${name}]`);
+    const [member, slider, play] = [part("member"), part("step"), part("play")];
+    const show = () => {
+      const line = lines[Number(member.value)];
+      slider.max = line.frames.length - 1;
+      const frame = line.frames[Number(slider.value)];
+      part("frame").src = frame.src;
+      part("now").textContent = frame.step;
+      slider.setAttribute("aria-valuetext", `step ${frame.step}`);
+      part("note").textContent = line.note;
+      all("li", part("accuracy")).forEach((item, i) => {
+        const value = frame.accuracy[i];
+        item.textContent = value === null || value === undefined ? "–" : value.toFixed(2);
+      });
+    };
+    const relabel = () => {
+      const line = lines[Number(member.value)];
+      part("frame").style.setProperty("--rows", line.rows.length);
+      part("rows").replaceChildren(...line.rows.map((row) => {
+        const [item, chip, words] = ["li", "span", "small"].map((tag) => document.createElement(tag));
+        chip.className = "chip";
+        chip.style.background = row.colour;
+        chip.style.color = row.ink;
+        chip.textContent = row.code;
+        words.textContent = row.words;
+        item.append(chip, words);
+        return item;
+      }));
+      part("accuracy").replaceChildren(...line.rows.map(() => document.createElement("li")));
+    };
+    let timer = 0;
+    const stop = () => { clearInterval(timer); timer = 0; play.textContent = "Play"; play.setAttribute("aria-pressed", "false"); };
+    play.addEventListener("click", () => {
+      if (timer) return stop();
+      if (slider.value === slider.max) slider.value = 0;
+      play.textContent = "Pause";
+      play.setAttribute("aria-pressed", "true");
+      show();
+      timer = setInterval(() => {
+        if (slider.value === slider.max) return stop();
+        slider.value = Number(slider.value) + 1;
+        show();
+      }, 350);
+    });
+    slider.addEventListener("input", () => { stop(); show(); });
+    member.addEventListener("change", () => { relabel(); show(); });
+  });
+})();

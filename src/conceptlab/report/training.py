@@ -1,0 +1,227 @@
+"""The training behind figures: members and how they ended, their curves, samples and probes, made ready to show.
+
+Figures that rest on the same members share one section. Whatever is missing or damaged becomes a sentence on the
+page; nothing here raises for the state of a run folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from conceptlab.concepts import Split
+from conceptlab.errors import InputError
+from conceptlab.figures import distance_colour, select
+from conceptlab.figures.style import ink_on
+from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart, shade
+from conceptlab.report.timeline import Timeline, timeline
+from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, gather
+from conceptlab.store.files import read_json
+
+# More settings or members than this are named in the table but not drawn: the page stays light.
+MOST_SETTINGS = 16
+MOST_TIMELINES = 12
+
+
+@dataclass
+class Setting:
+    """The members that differ only in their seed."""
+
+    label: str
+    seeds: int
+    graph: Chart | None = None
+    accuracy: Chart | None = None
+    drawn: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass
+class Training:
+    anchor: str
+    members: list[dict[str, Any]] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    settings: list[Setting] = field(default_factory=list)
+    timelines: list[Timeline] = field(default_factory=list)
+    probes: list[dict[str, Any]] = field(default_factory=list)
+    order: str = ""
+    differences: dict[str, Any] = field(default_factory=dict)
+    config: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+    figures: list[str] = field(default_factory=list)
+    note: str = ""
+
+
+def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: int) -> Training:
+    """Everything the page shows of a set of members."""
+    found = Training(anchor)
+    usable = _readable(run, ids, found)
+    if not usable:
+        return found
+    found.order = usable[0].world.space.order
+    found.differences = usable[0].recipe.differences()
+    found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
+    found.environment = _environment(usable, found.problems)
+    found.probes = _probes(usable)
+    table = gather(usable)
+    labels = _labels(table, usable)
+    for member in usable:
+        found.members.append(_member_row(member, labels[member.id]))
+    for label in list(dict.fromkeys(labels.values()))[:MOST_SETTINGS]:
+        mine = [member for member in usable if labels[member.id] == label]
+        rows = table[table["member"].isin([member.id for member in mine])]
+        found.settings.append(_setting(label, mine, rows))
+    _add_timelines(found, usable, labels, timeline_budget)
+    return found
+
+
+def _readable(run: FigureRun, ids: Sequence[str], found: Training) -> list[Member]:
+    usable = []
+    for id_ in ids:
+        try:
+            member = Member(run.store.root / "members" / id_)
+            _touch(member)
+        except InputError as error:
+            state = "damaged" if "damaged" in str(error) else "not started"
+            if state == "damaged":
+                found.problems.append(f"Member {id_} is damaged and left out: {error}")
+            row = {"id": id_, "seed": "–", "setting": "", "status": state, "step": "–", "seconds": None}
+            found.members.append({**row, "reason": ""})
+        else:
+            usable.append(member)
+    return usable
+
+
+def _touch(member: Member) -> None:
+    """Read what the page needs, so that a damaged member fails here and nowhere else."""
+    for needed in (member.split, member.metrics, member.outcome):
+        del needed
+
+
+def _labels(table: pd.DataFrame, members: Sequence[Member]) -> dict[str, str]:
+    """Each member's settings that differ from other members', in words; empty where only seeds differ."""
+    varying = [c for c in table.columns if c not in (*METRIC_COLUMNS, "member", "seed", "distance")]
+    first = table.drop_duplicates("member").set_index("member")
+    return {
+        member.id: ", ".join(f"{key} = {first.loc[member.id, key]}" for key in varying)
+        if member.id in first.index
+        else ""
+        for member in members
+    }
+
+
+def _member_row(member: Member, label: str) -> dict[str, Any]:
+    metrics, outcome = member.metrics, member.outcome
+    last = int(metrics["step"].max()) if len(metrics) else 0
+    return {
+        "id": member.id,
+        "seed": member.recipe.seed,
+        "setting": label,
+        "status": member.status,
+        "step": f"{last} of {member.recipe.steps}",
+        "seconds": outcome.get("seconds"),
+        "reason": outcome.get("reason", ""),
+    }
+
+
+def _setting(label: str, members: Sequence[Member], rows: pd.DataFrame) -> Setting:
+    split = members[0].split
+    made = Setting(label, seeds=len({member.recipe.seed for member in members}))
+    if len(select(rows, "accuracy")):
+        made.graph = concept_space_chart(rows, split)
+        made.accuracy = accuracy_chart(rows)
+        made.drawn = _drawn(rows, split)
+    return made
+
+
+def _drawn(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
+    """For each class at the last evaluation: accuracy, what was drawn instead, how often two probes disagree."""
+    space = split.space
+    raw = rows[rows["weights"] == "raw"]
+    last = raw[raw["step"] == raw.groupby("member")["step"].transform("max")]
+    members = last["member"].nunique()
+    accuracy = select(last, "accuracy").groupby("class")["value"].mean()
+    disagreement = last[last["measure"] == "disagreement"].groupby("class")["value"].mean()
+    shares = last[last["measure"] == "drawn"].groupby(["class", "variable"])["value"].sum() / members
+    found = []
+    for cls in sorted(space, key=lambda c: (split.distance(c), c)):
+        code = space.code(cls)
+        instead = shares[code].drop(code, errors="ignore").nlargest(3) if code in shares else pd.Series()
+        colour = distance_colour(split.distance(cls))
+        found.append(
+            {
+                "code": code,
+                "words": space.words(cls),
+                "distance": split.distance(cls),
+                "colour": colour,
+                "ink": ink_on(colour),
+                "accuracy": accuracy.get(code),
+                "shade": shade(float(accuracy.get(code, 0.0))),
+                "instead": [(str(other), float(share)) for other, share in instead.items() if share >= 0.005],
+                "disagreement": disagreement.get(code),
+            }
+        )
+    return found
+
+
+def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str, str], budget: int) -> None:
+    shown = members[:MOST_TIMELINES]
+    for member in shown:
+        name = f"seed {member.recipe.seed}" + (f", {labels[member.id]}" if labels[member.id] else "")
+        try:
+            made = timeline(member, name, budget // len(shown))
+        except InputError as error:
+            found.problems.append(f"Samples of member {member.id} cannot be shown: {error}")
+            continue
+        if made:
+            found.timelines.append(made)
+    settings = len(set(labels.values()))
+    if settings > MOST_SETTINGS or len(members) > MOST_TIMELINES:
+        found.note = (
+            f"{min(settings, MOST_SETTINGS)} of {settings} settings and {len(shown)} of {len(members)} members "
+            "are drawn; all are in the run folder."
+        )
+
+
+def _probes(members: Sequence[Member]) -> list[dict[str, Any]]:
+    """Every probe that judged, once, with its validation on real images."""
+    found: dict[str, dict[str, Any]] = {}
+    for member in members:
+        path = member.path / "probe.json"
+        if not path.exists():
+            continue
+        for role, record in read_json(path).items():
+            validation = record.get("validation", {})
+            codes = list(validation.get("per_class", {}))
+            key = f"{role} {record.get('probe')}"
+            found.setdefault(
+                key,
+                {
+                    "role": "judges" if role == "judge" else "second opinion",
+                    "name": record.get("name", validation.get("kind", "probe")),
+                    "validation": validation,
+                    "codes": codes,
+                    "rows": [
+                        (code, [(share, shade(share)) for share in row])
+                        for code, row in zip(codes, validation.get("confusion", []))
+                    ],
+                },
+            )
+    return list(found.values())
+
+
+def _environment(members: Sequence[Member], problems: list[str]) -> dict[str, str]:
+    """Versions and devices; where members differ, all values."""
+    values: dict[str, list[str]] = {}
+    for member in members:
+        try:
+            about = read_json(member.path / "environment.json")
+        except InputError as error:
+            problems.append(f"The environment of member {member.id} is unknown: {error}")
+            continue
+        for key, value in about.items():
+            if value is not None and str(value) not in values.setdefault(key, []):
+                values[key].append(str(value))
+    return {key: ", ".join(found) for key, found in values.items() if found}

@@ -1,0 +1,306 @@
+"""The report: complete, escaped, self-contained, and never brought down by the state of a run folder."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from conceptlab.claims import Verdict
+from conceptlab.errors import InputError
+from conceptlab.report import report
+from conceptlab.report.page import duration, interval_bar
+from conceptlab.store import FigureRun
+from figures import synthetic
+
+VOID = {"meta", "img", "input", "br", "line", "link"}
+LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href"}
+
+
+@dataclass
+class Page(HTMLParser):
+    """What a browser would find: text, elements by name, scripts, ids, unbalanced tags."""
+
+    texts: list[str] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    unbalanced: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        inside = self.open[-1] if self.open else ""
+        (self.scripts if inside in ("script", "style") else self.texts).append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(path: Path) -> Page:
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    page.close()
+    return page
+
+
+def draw_picture(run: FigureRun) -> None:
+    (run.path / "figures").mkdir(exist_ok=True)
+    Image.linear_gradient("L").resize((640, 320)).save(run.path / "figures" / "emergence.png")
+
+
+@pytest.fixture(scope="module")
+def quickstart(tmp_path_factory: pytest.TempPathFactory) -> FigureRun:
+    run = synthetic.figure_run(
+        tmp_path_factory.mktemp("runs"), [synthetic.recipe(0), synthetic.recipe(1)], steps=(250, 500, 1000)
+    )
+    draw_picture(run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def made(quickstart: FigureRun) -> tuple[Path, Page]:
+    path = report([quickstart], quickstart.store.root / "report.html")
+    return path, read(path)
+
+
+def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Page]) -> None:
+    _, page = made
+    for verdict in synthetic.verdicts():
+        assert verdict.statement in page.text
+        assert f"threshold {verdict.threshold:.3g}" in page.text
+    for said in ("✓ reproduced", "✗ not reproduced", "? inconclusive", "indicative", "identity"):
+        assert said in page.text
+    assert "1.18 … 1.71" in page.text
+    assert "1 of 3" in page.text  # the identity is counted apart
+    assert "identities hold" in page.text
+
+
+def test_what_was_run_and_how_to_run_it_again(made: tuple[Path, Page]) -> None:
+    _, page = made
+    for said in (
+        "conceptlab run quickstart --scale small --seeds 2",
+        "3 min 14 s",
+        "world.resolution",
+        "2.13.0",
+        "cpu (x86_64)",
+        "99.90 % right",
+        "97.00 % right",
+        "Drawn instead",
+        "(shape, size, colour)",
+    ):
+        assert said in page.text
+
+
+def test_the_page_is_whole_html(made: tuple[Path, Page]) -> None:
+    _, page = made
+    assert page.unbalanced == []
+    assert page.open == []
+    ids = [attributes["id"] for _, attributes in page.elements if attributes.get("id")]
+    assert len(ids) == len(set(ids))
+    for link in page.all("a"):
+        assert (link["href"] or "").removeprefix("#") in ids
+
+
+def test_the_page_asks_the_network_for_nothing(made: tuple[Path, Page]) -> None:
+    _, page = made
+    for _, attributes in page.elements:
+        for name in LOADING & set(attributes):
+            assert re.match(r"#|data:image/", attributes[name] or ""), attributes[name][:80]
+    styles = [text for text in page.scripts if "prefers-color-scheme" in text and ":root" in text]
+    assert len(styles) == 1
+    assert "@import" not in styles[0]
+    assert "url(" not in styles[0]
+    policy = next(m["content"] for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_images_have_alternative_text_and_controls_are_labelled(made: tuple[Path, Page]) -> None:
+    _, page = made
+    assert all(image.get("alt") for image in page.all("img"))
+    assert all(svg.get("aria-label") for svg in page.all("svg"))
+    assert {button.get("type") for button in page.all("button")} == {"button"}
+
+
+def charts(page: Page) -> list[dict[str, list]]:
+    return [json.loads(text) for text in page.scripts if text.startswith('{"data"')]
+
+
+def test_charts_carry_the_curves_and_the_cube_can_be_turned(made: tuple[Path, Page]) -> None:
+    _, page = made
+    cube, accuracy = charts(page)
+    assert {trace["type"] for trace in cube["data"]} == {"scatter3d"}
+    lines = [trace for trace in accuracy["data"] if trace.get("name")]
+    assert [line["name"] for line in lines] == ["training", "distance 1", "distance 2"]
+    assert lines[0]["x"] == [250, 500, 1000]
+    assert lines[0]["y"][-1] == pytest.approx(0.97, abs=0.05)
+    assert sum(text.count("plotly.js v") for text in page.scripts) == 1
+
+
+def test_the_timeline_has_a_frame_for_every_evaluation_of_every_member(made: tuple[Path, Page]) -> None:
+    _, page = made
+    (lines,) = [json.loads(text) for text in page.scripts if text.startswith("[{") and "frames" in text]
+    assert [line["label"] for line in lines] == ["seed 0", "seed 1"]
+    assert [frame["step"] for frame in lines[0]["frames"]] == [250, 500, 1000]
+    assert [row["code"] for row in lines[0]["rows"]] == [
+        "000",
+        "001",
+        "010",
+        "100",
+        "011",
+        "101",
+        "110",
+        "111",
+    ]
+    assert len(lines[0]["frames"][0]["accuracy"]) == 8
+
+
+def test_names_are_escaped_everywhere(tmp_path: Path) -> None:
+    evil = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+    verdict = Verdict(
+        evil, evil, "f", "empirical", evil, evil, 1.0, 0.5, 1.5, 0.2, "reproduced", "firm", 5, 0, evil
+    )
+    run = synthetic.figure_run(
+        tmp_path, [synthetic.recipe(0, **{"world.colours": [[evil, [0.6, 0, 0]], ["blue", [0, 0, 0.6]]]})],
+        judged=[verdict], steps=(500, 1000), title=evil, shows=evil, command=evil, settings={evil: evil},
+    )  # fmt: skip
+    draw_picture(run)
+    page = read(report([run], tmp_path / "report.html"))
+    assert evil in page.text
+    assert all(attributes.get("src") != "x" for attributes in page.all("img"))
+    assert page.unbalanced == []
+    assert not any("onerror" in attributes for _, attributes in page.elements)
+    # Plotly reads hover texts as HTML.
+    assert not any("<img" in str(trace.get("hovertext")) for trace in charts(page)[0]["data"])
+
+
+def test_a_figure_without_members_needs_no_plotly(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [], study="yang2025", figure="fig3")
+    draw_picture(run)
+    path = report([run], tmp_path / "report.html")
+    assert "none: computed, not trained" in read(path).text
+    assert path.stat().st_size < 200_000
+
+
+def test_unfinished_failed_missing_and_damaged_members_are_said_to_be_so(tmp_path: Path) -> None:
+    recipes = [synthetic.recipe(seed) for seed in range(5)]
+    statuses = ("complete", "unfinished", "failed", "missing", "complete")
+    run = synthetic.figure_run(tmp_path, recipes, statuses=statuses, judged=[], steps=(500, 1000))
+    (tmp_path / "members" / recipes[4].hash / "metrics.parquet").write_bytes(b"not a table")
+    page = read(report([run], tmp_path / "report.html"))
+    for said in (
+        "complete", "unfinished", "failed : the training loss is not finite", "not started", "damaged",
+        "No claim has been judged", "picture has not been drawn yet",
+    ):  # fmt: skip
+        assert said in page.text
+
+
+def test_damaged_files_become_sentences(tmp_path: Path) -> None:
+    good = synthetic.figure_run(tmp_path, [synthetic.recipe(0)], steps=(500, 1000))
+    draw_picture(good)
+    (good.path / "figures" / "emergence.png").write_bytes(b"no picture")
+    (good.path / "claims.json").write_text("{")
+    next((good.members[0].path / "samples").glob("*.png")).write_bytes(b"no picture")
+    (good.members[0].path / "probe.json").unlink()
+    (good.members[0].path / "environment.json").write_text("{")
+    broken = synthetic.figure_run(tmp_path, [], figure="broken")
+    (broken.path / "manifest.json").write_text("{")
+    page = read(report([good, broken], tmp_path / "report.html"))
+    for said in (
+        "cannot be read as a picture",
+        "claims cannot be read",
+        "cannot be shown",
+        "run folder cannot be",
+    ):
+        assert said in page.text
+
+
+def test_members_that_measured_nothing_yet(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0)], statuses=("unfinished",), steps=())
+    page = read(report([run], tmp_path / "report.html"))
+    assert "nothing has been measured yet" in page.text
+    assert "No samples were kept" in page.text
+
+
+def test_several_runs_of_one_figure_are_set_side_by_side(tmp_path: Path) -> None:
+    steps = (500, 1000)
+    small = synthetic.figure_run(tmp_path, [synthetic.recipe(0)], steps=steps)
+    paper = synthetic.figure_run(tmp_path, [synthetic.recipe(0, steps=2000)], scale="paper", steps=steps)
+    draw_picture(small)
+    page = read(report([small, paper], tmp_path / "report.html"))
+    assert "Side by side" in page.text
+    assert "quickstart.emergence · paper" in page.text
+    assert re.search(r"steps default 2000", page.text)
+    assert "not drawn" in page.text
+
+
+def test_a_sweep_offers_its_settings(tmp_path: Path) -> None:
+    recipes = [synthetic.recipe(0, **{"optimiser.learning_rate": rate}) for rate in (1e-3, 2e-3)]
+    page = read(
+        report([synthetic.figure_run(tmp_path, recipes, steps=(500, 1000))], tmp_path / "report.html")
+    )
+    assert "optimiser.learning_rate = 0.002" in page.text
+    assert len(charts(page)) == 4
+
+
+def test_a_paper_stays_below_twelve_megabytes(tmp_path: Path) -> None:
+    recipes = [synthetic.recipe(seed) for seed in range(2)]
+    runs = []
+    for number in range(24):
+        run = synthetic.figure_run(tmp_path, recipes, study="paper", figure=f"fig{number}", steps=(500, 1000))
+        (run.path / "figures").mkdir()
+        # Noise is the worst case for any compression.
+        Image.effect_noise((900, 450), 120).save(run.path / "figures" / "noise.png", compress_level=0)
+        runs.append(run)
+    path = report(runs, tmp_path / "report.html")
+    page = read(path)
+    assert path.stat().st_size < 12_000_000
+    assert (
+        len([a for a in page.all("section") if a.get("class") == "training"]) == 1
+    )  # shared members, shown once
+
+
+def test_no_runs_is_an_error() -> None:
+    with pytest.raises(InputError, match="at least one run"):
+        report([], Path("report.html"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(48.2, "48 s"), (194.3, "3 min 14 s"), (7500, "2 h 05 min"), (None, "–")]
+)
+def test_durations(seconds: float | None, said: str) -> None:
+    assert duration(seconds) == said
+
+
+def test_the_bar_keeps_the_order_of_its_numbers() -> None:
+    straddling = synthetic.verdicts()[1]
+    bar = interval_bar(straddling)
+    assert bar is not None
+    assert 0 < bar["low"] < bar["threshold"] < bar["value"] < bar["high"] < 100
+    open_end = interval_bar(synthetic.verdicts()[2])
+    assert open_end is not None
+    assert open_end["high"] == 100
+    assert interval_bar(synthetic.verdicts()[3]) is None  # an identity has no interval
