@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
@@ -216,6 +218,9 @@ def test_unfinished_failed_missing_and_damaged_members_are_said_to_be_so(tmp_pat
         "No claim has been judged", "picture has not been drawn yet",
     ):  # fmt: skip
         assert said in page.text
+    # Only the complete member is averaged: one seed has no band.
+    assert "1 of 5 members are complete" in page.text
+    assert "1 seed, no band" in page.text
 
 
 def test_damaged_files_become_sentences(tmp_path: Path) -> None:
@@ -281,6 +286,25 @@ def test_a_paper_stays_below_twelve_megabytes(tmp_path: Path) -> None:
     assert (
         len([a for a in page.all("section") if a.get("class") == "training"]) == 1
     )  # shared members, shown once
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="needs the browser chromium")
+def test_a_browser_draws_the_charts_without_an_error(made: tuple[Path, Page], tmp_path: Path) -> None:
+    path, _ = made
+    watched = tmp_path / "watched.html"
+    listen = "<script>onerror = (m) => document.documentElement.dataset.error = m;</script>"
+    whole = path.read_text(encoding="utf-8")
+    watched.write_text(whole.replace("<body>", f"<body>{listen}", 1), encoding="utf-8")
+    flags = (
+        "--headless --no-sandbox --disable-gpu --enable-unsafe-swiftshader --no-first-run --disable-sync "
+        "--disable-background-networking --disable-component-update --virtual-time-budget=8000 "
+        "--window-size=1280,4000 --dump-dom"
+    )
+    command = ["chromium", *flags.split(), f"--user-data-dir={tmp_path / 'profile'}", watched.as_uri()]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert "data-error" not in shown
+    assert shown.count('data-drawn="yes"') == 2
 
 
 def test_no_runs_is_an_error() -> None:

@@ -51,7 +51,7 @@ class Training:
     config: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     figures: list[str] = field(default_factory=list)
-    note: str = ""
+    notes: list[str] = field(default_factory=list)
 
 
 def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: int) -> Training:
@@ -67,10 +67,18 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.probes = _probes(usable)
     table = gather(usable)
     labels = _labels(table, usable)
+    whole = [member for member in usable if member.status == "complete"]
+    if len(whole) < len(ids):
+        found.notes.append(
+            f"{len(whole)} of {len(ids)} members are complete; "
+            + ("curves and tables rest on these." if whole else "what there is so far is shown.")
+        )
     for member in usable:
         found.members.append(_member_row(member, labels[member.id]))
-    for label in list(dict.fromkeys(labels.values()))[:MOST_SETTINGS]:
-        mine = [member for member in usable if labels[member.id] == label]
+    # A failed or unfinished member would bend the mean of the others; alone it is better than nothing.
+    shown = whole or usable
+    for label in list(dict.fromkeys(labels[member.id] for member in shown))[:MOST_SETTINGS]:
+        mine = [member for member in shown if labels[member.id] == label]
         rows = table[table["member"].isin([member.id for member in mine])]
         found.settings.append(_setting(label, mine, rows))
     _add_timelines(found, usable, labels, timeline_budget)
@@ -179,7 +187,7 @@ def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str,
             found.timelines.append(made)
     settings = len(set(labels.values()))
     if settings > MOST_SETTINGS or len(members) > MOST_TIMELINES:
-        found.note = (
+        found.notes.append(
             f"{min(settings, MOST_SETTINGS)} of {settings} settings and {len(shown)} of {len(members)} members "
             "are drawn; all are in the run folder."
         )

@@ -39,7 +39,14 @@
   };
   if (window.Plotly && charts.size) {
     const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
-      if (entry.isIntersecting && !entry.target.dataset.drawn) draw(entry.target);
+      const [element, scene] = [entry.target, charts.get(entry.target).layout.scene];
+      if (entry.isIntersecting && !element.dataset.drawn) draw(element);
+      // Browsers keep only a few 3-D contexts alive: give one back when its chart is far away, and keep the view.
+      if (!entry.isIntersecting && element.dataset.drawn && scene) {
+        scene.camera = element._fullLayout.scene.camera;
+        Plotly.purge(element);
+        delete element.dataset.drawn;
+      }
     }), { rootMargin: "400px" });
     charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
