@@ -1,6 +1,7 @@
 """What needs a live model: generation and the measurements made while it trains."""
 
 from conceptlab.evaluation.accuracy import Accuracy
+from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.generate import Drawing, generate
 from conceptlab.evaluation.measurement import (
     Context,
@@ -20,6 +21,7 @@ __all__ = [
     "Accuracy",
     "Context",
     "Drawing",
+    "Edges",
     "Live",
     "Measurement",
     "Prompt",
