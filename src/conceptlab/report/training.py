@@ -33,6 +33,7 @@ class Setting:
 
     label: str
     seeds: int
+    caption: str = ""
     graph: Chart | None = None
     accuracy: Chart | None = None
     drawn: list[dict[str, Any]] = field(default_factory=list)
@@ -59,6 +60,9 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found = Training(anchor)
     usable = _readable(run, ids, found)
     if not usable:
+        found.notes.append(
+            f"None of the {len(ids)} members can be shown yet; the figure's command trains them."
+        )
         return found
     found.order = usable[0].world.space.order
     found.differences = usable[0].recipe.differences()
@@ -138,10 +142,20 @@ def _setting(label: str, members: Sequence[Member], rows: pd.DataFrame) -> Setti
     split = members[0].split
     made = Setting(label, seeds=len({member.recipe.seed for member in members}))
     if len(select(rows, "accuracy")):
+        made.caption = _caption(len(split.space.concepts), made.seeds)
         made.graph = concept_space_chart(rows, split)
         made.accuracy = accuracy_chart(rows)
         made.drawn = _drawn(rows, split)
     return made
+
+
+def _caption(variables: int, seeds: int) -> str:
+    """How to read the chart of the concept space."""
+    if variables not in (2, 3):
+        return "Classes are joined where one variable differs. Point at a class for its final accuracy."
+    lines = "Lines: where the images drawn for each class lie, from the start of training to its end"
+    lines += f"; thick: mean over {seeds} seeds, thin: each seed." if seeds > 1 else "."
+    return lines + (" Drag or use the arrow keys to turn." if variables == 3 else "")
 
 
 def _drawn(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
