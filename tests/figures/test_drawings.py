@@ -199,6 +199,17 @@ def test_the_quickstart_picture_draws_from_a_run(tmp_path: Path) -> None:
     assert shown_classes(run.members[0].split) == [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1)]
 
 
+@pytest.mark.parametrize("steps", [(10,), (10, 20, 30), synthetic.STEPS])
+def test_titles_of_panels_never_meet(tmp_path: Path, steps: tuple[int, ...]) -> None:
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0)], steps=steps)
+    page = draw_emergence(Results(run.members, "tiny", [0]), run.tables)
+    page.draw_without_rendering()
+    titles = [ax.get_title(loc="left") for ax in page.axes]
+    boxes = [t.get_window_extent() for t in page.findobj(Text) if t.get_text() in titles and t.get_text()]
+    assert len(boxes) == 4
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
 def test_the_quickstart_picture_draws_without_samples(tmp_path: Path) -> None:
     run = synthetic.figure_run(tmp_path, [synthetic.recipe(0)])
     for sheet in (run.members[0].path / "samples").glob("*.png"):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.transforms import ScaledTranslation
 
 from conceptlab.claims import group_times
@@ -107,7 +108,7 @@ def _apart(wanted: Sequence[float], gap: float) -> list[float]:
 
 def _legible(colour: str | tuple[float, float, float]) -> tuple[float, float, float]:
     """A colour darkened until text in it reads on white (contrast of at least 4.5 : 1)."""
-    red, green, blue = style.to_rgb(colour)
+    red, green, blue = to_rgb(colour)
     while 1.05 / (style.luminance((red, green, blue)) + 0.05) < 4.5:
         red, green, blue = 0.95 * red, 0.95 * green, 0.95 * blue
     return red, green, blue

@@ -90,7 +90,7 @@ def _hidden_corner(space: ConceptSpace) -> Class | None:
 def _frame(ax: Axes, points: Sequence[Point], space: ConceptSpace, *, pictures: bool) -> None:
     across, up = np.array(points).T
     # Layers of many classes have no meaningful angles: let them fill the panel.
-    ax.set_aspect("equal" if len(space.concepts) <= 4 else "auto")
+    ax.set_aspect("equal" if len(space.concepts) <= 4 else "auto", anchor="W")
     margin = 0.28 if pictures else 0.22
     room = margin * max(1.0, np.ptp(up) / 3)
     ax.set_xlim(across.min() - room, across.max() + room)

@@ -48,6 +48,8 @@ def strip(
     height, width = np.shape(images)[3:]
     gap = max(1, round(height / 16))
     ax.imshow(tiled(images, gap), interpolation="nearest", aspect="equal")
+    # A short strip stays below its title, at the left of its panel.
+    ax.set_anchor("W")
     ax.set_yticks([i * (height + gap) + (height - 1) / 2 for i in range(len(rows))], rows)
     ax.set_xticks([i * (width + gap) + (width - 1) / 2 for i in range(len(columns))], columns)
     ax.tick_params(length=0, pad=3, labelsize=6.8)

@@ -16,7 +16,7 @@ from plotly.offline import get_plotlyjs
 import conceptlab
 from conceptlab.claims import Verdict, interval_text
 from conceptlab.errors import InputError
-from conceptlab.figures import VERDICT_SYMBOLS, distance_colour
+from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.embed import picture_uri
 from conceptlab.report.training import Training, training
 from conceptlab.store import FigureRun
@@ -255,7 +255,6 @@ def _environment() -> jinja2.Environment:
         "symbols": VERDICT_SYMBOLS,
         "interval": interval_text,
         "interval_bar": interval_bar,
-        "distance_colour": distance_colour,
     }
     made.filters |= {
         "number": number,

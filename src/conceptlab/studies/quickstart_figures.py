@@ -36,7 +36,7 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
     figures.emergence_marks(ax, times, threshold, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
-    figures.panel(ax, "c", f"One drawing, followed (seed {member.recipe.seed})")
+    figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
     _samples(ax, member, shown_classes(split))
 
     ax = page.add_subplot(grid[1, 1])
@@ -52,7 +52,10 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
 def _marks(times: pd.DataFrame, threshold: float) -> str:
     if not times["time"].notna().any():
         return f"No class stays at accuracy {threshold:g} for three evaluations."
-    return f"Marks in b: median time of reaching {threshold:g} for good, with the range over seeds."
+    return (
+        f"Marks in b: median over seeds of the first of three evaluations in a row at {threshold:g} or above, with "
+        "the range over seeds."
+    )
 
 
 def shown_classes(split: Split) -> list[Class]:
