@@ -33,6 +33,6 @@ def train_probe(
 
 
 def real_images(world: World, images_per_class: int, seed: int, purpose: str) -> Samples:
-    """Real images of every class; two purposes never share a draw."""
+    """Real images of every class; two purposes never share a draw, nor an image where images are finite."""
     everything = Split(world.space, dict.fromkeys(world.space.classes, images_per_class))
-    return world.dataset(everything, derived_seed(seed, f"probes/{purpose} images"))
+    return world.reserved(purpose).dataset(everything, derived_seed(seed, f"probes/{purpose} images"))

@@ -26,11 +26,13 @@ STUDIES: dict[str, Study] = {study.name: study for study in (quickstart.STUDY,)}
 
 
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
-    """A study, or one figure of it: `okawa2023` or `okawa2023.fig5`."""
+    """A study (without figures that need what only the user has), or one figure: `okawa2023`, `okawa2023.fig5`."""
     study_name, dot, figure_id = name.partition(".")
     if study_name not in STUDIES:
         raise unknown("study", study_name, STUDIES)
     study = STUDIES[study_name]
     if dot and not figure_id:
         raise InputError(f"'{name}' names no figure; leave the dot out to run all of {study_name}")
-    return study, (study.figure(figure_id),) if dot else study.figures
+    if dot:
+        return study, (study.figure(figure_id),)
+    return study, tuple(figure for figure in study.figures if not figure.needs)

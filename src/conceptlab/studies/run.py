@@ -19,6 +19,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study
+from conceptlab.worlds import build as build_world
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Order:
 
 def run(order: Order, store: Store, device: torch.device, report: Report) -> list[FigureRun]:
     """Train the members that are missing, then make every figure. The same call continues after an interruption."""
+    _check(order)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
     for figure in order.figures:
         runs[figure.id].claim(_manifest(order, figure))
@@ -67,6 +69,16 @@ def run(order: Order, store: Store, device: torch.device, report: Report) -> lis
         )
     judge_study(order.study, order.scale, store)
     return list(runs.values())
+
+
+def _check(order: Order) -> None:
+    """What is asked for can be had: found out before a folder is claimed for it."""
+    for figure in order.figures:
+        for setting, remedy in figure.needs.items():
+            if setting not in order.settings:
+                raise InputError(f"{order.study.name}.{figure.id} needs {setting}: {remedy}")
+    for world in {repr(recipe.world): recipe.world for recipe in order.all_recipes()}.values():
+        build_world(**world).check()
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:

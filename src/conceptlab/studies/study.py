@@ -51,6 +51,8 @@ class Figure:
     draw: Callable[[Results, Tables], Picture]
     recipes: Callable[[Scale, Sequence[int]], list[Recipe]] = field(default=lambda scale, seeds: [])
     claims: tuple[Claim, ...] = ()
+    # Settings that only the user can give, with how to: such a figure runs when it is named, not with its study.
+    needs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Where images and conditions come from. Import a world here, or `build` it by its name."""
 
 from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class_index, derived_seed
+from conceptlab.worlds.celeba import CelebA
 from conceptlab.worlds.circles import Circles
 from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
@@ -10,6 +11,7 @@ __all__ = [
     "OKAWA2023",
     "OKAWA2023_BACKGROUND",
     "QUICKSTART",
+    "CelebA",
     "Circles",
     "Factors",
     "RenderedWorld",

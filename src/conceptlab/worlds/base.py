@@ -82,6 +82,16 @@ class World(ABC):
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
         """Images of one class. Fewer images with the same seed are the first of more."""
 
+    def check(self) -> None:
+        """Raise an `InputError` if its images cannot be had; what is rendered always can."""
+
+    def reserved(self, purpose: str) -> World:
+        """The same world with images that nothing but this purpose (`train` or `held-out`, of a probe) ever sees.
+
+        Draws of a renderer never repeat, so two seeds are enough to keep purposes apart; a world of finitely many
+        images must set some aside."""
+        return self
+
     def dataset(self, split: Split, seed: int) -> Samples:
         """The images of a training split, class after class.
 
