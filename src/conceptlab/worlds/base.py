@@ -82,7 +82,7 @@ class World(ABC):
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
         """Images of one class. Fewer images with the same seed are the first of more."""
 
-    def check(self) -> None:
+    def check(self) -> None:  # noqa: B027 (optional: most worlds have nothing to check)
         """Raise an `InputError` if its images cannot be had; what is rendered always can."""
 
     def reserved(self, purpose: str) -> World:
