@@ -2,9 +2,11 @@
 
 from conceptlab.evaluation.accuracy import Accuracy
 from conceptlab.evaluation.edges import Edges
-from conceptlab.evaluation.generate import Drawing, generate
+from conceptlab.evaluation.generate import Drawing, draw_one, generate
 from conceptlab.evaluation.measurement import (
     Context,
+    Edit,
+    Guidance,
     Live,
     Measurement,
     Prompt,
@@ -13,6 +15,7 @@ from conceptlab.evaluation.measurement import (
     build,
     class_prompt,
     names,
+    observe,
     read,
     register,
 )
@@ -29,8 +32,10 @@ __all__ = [
     "all_prompts",
     "build",
     "class_prompt",
+    "draw_one",
     "generate",
     "names",
+    "observe",
     "read",
     "register",
 ]

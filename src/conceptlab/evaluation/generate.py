@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from conceptlab import random
+from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.diffusion import Process, sample
 from conceptlab.evaluation.measurement import Prompt
 from conceptlab.recipe import Recipe
@@ -25,23 +27,91 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
     the member's seed, the prompt's stream and the image's number alone: not on the device, the batch, or the step
     of training, so that a picture can be followed through training.
     """
-    recipes = cohort.recipes
-    conditions = torch.stack([_repeat(asked) for asked in prompts])  # (E, N, …)
-    keys = torch.stack([prompt_keys(r.seed, asked) for r, asked in zip(recipes, prompts)])  # (E, N, 2)
-    chunk = max(1, BATCH // len(recipes))
+    embedded = [embed_prompts(cohort.member(index, weights)[0], asked) for index, asked in enumerate(prompts)]
     drawing = Drawing(cohort.denoiser, cohort.process, cohort.recipe)
-    drawn = []
-    for start in range(0, conditions.shape[1], chunk):
-        part = slice(start, start + chunk)
-        batch = conditions[:, part].to(cohort.device), keys[:, part].to(cohort.device)
+
+    def draw(*batch: Tensor | Embedding | None) -> Tensor:
+        return cohort.each(weights, drawing, *batch)
+
+    return _in_batches(draw, [recipe.seed for recipe in cohort.recipes], prompts, embedded, cohort.dtype)
+
+
+def draw_one(
+    denoiser: Denoiser, process: Process, recipe: Recipe, prompts: Sequence[Prompt]
+) -> dict[str, Tensor]:
+    """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one."""
+    state = {f"denoiser.{name}": p[None] for name, p in denoiser.named_parameters()}
+    state |= {f"process.{name}": p[None, None] for name, p in process.named_parameters()}
+    drawing = Drawing(CohortDenoiser(denoiser), process, recipe).eval()
+
+    def draw(*batch: Tensor | Embedding | None) -> Tensor:
+        return functional_call(drawing, state, batch)
+
+    embedded = [embed_prompts(denoiser, prompts)]
+    return _in_batches(draw, [recipe.seed], [prompts], embedded, next(denoiser.parameters()).dtype)[0]
+
+
+def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedding, Embedding]:
+    """Embeddings (P, …) of a member's prompts with their edits made, and of what they are guided away from."""
+    device = next(denoiser.parameters()).device
+    with torch.no_grad():
+
+        def embed(condition: Tensor) -> Embedding:
+            return denoiser.embed(condition.to(device))
+
+        asked = [p.edit(embed, p.condition[None]) if p.edit else embed(p.condition[None]) for p in prompts]
+        against = [embed((p.guidance.against if p.guidance else p.condition)[None]) for p in prompts]
+    return _joined(asked), _joined(against)
+
+
+def _in_batches(
+    draw: Callable[..., Tensor],
+    seeds: Sequence[int],
+    prompts: Sequence[Sequence[Prompt]],
+    embedded: Sequence[tuple[Embedding, Embedding]],
+    dtype: torch.dtype,
+) -> list[dict[str, Tensor]]:
+    """Guided and unguided images apart, since guidance doubles the work; each in batches of a size that fits."""
+    first = prompts[0]
+    owner = torch.cat([torch.full((p.images,), number) for number, p in enumerate(first)])
+    guided = torch.tensor([p.guidance is not None for p in first])[owner]
+    weights = torch.tensor([[p.guidance.weight if p.guidance else 0.0 for p in asked] for asked in prompts])
+    keys = torch.stack([prompt_keys(seed, asked) for seed, asked in zip(seeds, prompts)])  # (E, N, 2)
+    asked, against = (_stacked([pair[i] for pair in embedded], dtype) for i in (0, 1))
+    device = next(iter(asked.values())).device
+    chunk = max(1, BATCH // len(prompts))
+    images: Tensor | None = None
+    for chosen in (~guided).nonzero()[:, 0].split(chunk) + guided.nonzero()[:, 0].split(chunk):
+        if len(chosen) == 0:
+            continue
+        whose = owner[chosen]
+        batch = _chosen(asked, whose), keys[:, chosen].to(device)
+        if guided[chosen[0]]:
+            batch += _chosen(against, whose), weights[:, whose].to(device)
         with torch.no_grad():
-            drawn.append(cohort.each(weights, drawing, *batch).cpu())
-    images = torch.cat(drawn, dim=1)
-    sizes = [prompt.images for prompt in prompts[0]]
+            drawn = draw(*batch).cpu()
+        if images is None:
+            images = drawn.new_empty(len(prompts), len(owner), *drawn.shape[2:])
+        images[:, chosen] = drawn
+    assert images is not None
+    sizes = [prompt.images for prompt in first]
     return [
         {prompt.name: part for prompt, part in zip(asked, mine.split(sizes))}
         for asked, mine in zip(prompts, images)
     ]
+
+
+def _joined(parts: Sequence[Embedding]) -> Embedding:
+    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
+
+
+def _stacked(members: Sequence[Embedding], dtype: torch.dtype) -> Embedding:
+    return {name: torch.stack([member[name] for member in members]).to(dtype) for name in members[0]}
+
+
+def _chosen(embedding: Embedding, prompts: Tensor) -> Embedding:
+    """Embeddings (E, P, …) repeated for each image, (E, N, …)."""
+    return {name: part[:, prompts.to(part.device)] for name, part in embedding.items()}
 
 
 class Drawing(nn.Module):
@@ -52,12 +122,24 @@ class Drawing(nn.Module):
         self.denoiser, self.process = denoiser, process
         self.recipe = recipe
 
-    def forward(self, conditions: Tensor, keys: Tensor) -> Tensor:
-        """Images (E, N, C, H, W) in [0, 1] from conditions (E, N, …) and a key for each image (E, N, 2)."""
+    def forward(
+        self,
+        embedding: Embedding,
+        keys: Tensor,
+        against: Embedding | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
+        """Images (E, N, C, H, W) in [0, 1] from embeddings (E, N, …) and a key for each image (E, N, 2), guided
+        away from `against` with a weight for each image (E, N)."""
         recipe, shape = self.recipe, self.denoiser.image_shape
 
         def predict(z: Tensor, time: Tensor) -> Tensor:
-            return self.denoiser(z, time[:, None].expand(z.shape[:2]), conditions).float()
+            times = time[:, None].expand(z.shape[:2])
+            wanted = self.denoiser.denoise(z, times, embedding).float()
+            if against is None or weight is None:
+                return wanted
+            other = self.denoiser.denoise(z, times, against).float()
+            return wanted + weight[..., None, None, None] * (wanted - other)
 
         pixels = sample(
             predict,
@@ -72,24 +154,21 @@ class Drawing(nn.Module):
 
 
 class _Columns(Process):
-    """A process whose parameters are columns (E, 1), at times (S,): noise levels (S, E), one for each member."""
+    """A process whose parameters are columns (E, 1), at times (S,): noise levels (S, E, 1, 1, 1, 1), one for each
+    member, as they multiply images (E, N, C, H, W)."""
 
     def __init__(self, process: Process) -> None:
         super().__init__()
         self.process = process
 
     def gamma(self, t: Tensor) -> Tensor:
-        return self.process.gamma(t[None]).mT
+        return self.process.gamma(t[None]).mT[..., None, None, None, None]
 
     def network_time(self, t: Tensor) -> Tensor:
         return self.process.network_time(t[None]).mT
 
     def sampling_times(self, steps: int, device: torch.device) -> Tensor:
         return self.process.sampling_times(steps, device)
-
-
-def _repeat(prompts: Sequence[Prompt]) -> Tensor:
-    return torch.cat([prompt.condition.expand(prompt.images, *prompt.condition.shape) for prompt in prompts])
 
 
 def prompt_keys(seed: int, prompts: Sequence[Prompt]) -> Tensor:

@@ -7,7 +7,7 @@ and turns the drawings, or the weights, into tidy rows. Prompts of all measureme
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from conceptlab.concepts import Class, Split
-from conceptlab.denoisers import Denoiser
+from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.measures import Probabilities
 from conceptlab.probes import Probe
 from conceptlab.recipe import Part, Recipe
@@ -24,22 +24,42 @@ from conceptlab.registry import Registry
 from conceptlab.worlds import World
 
 
+# From a way to embed conditions (B, …) and the condition of one prompt (1, …) to the embedding to draw from (1, …).
+Edit = Callable[[Callable[[Tensor], Embedding], Tensor], Embedding]
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Prediction + weight · (prediction - prediction for `against`): classifier-free guidance (Ho and Salimans 2022,
+    Eq. 6) where `against` is the condition of all zeros that `condition_dropout` trains; away from another class
+    where it is that class's."""
+
+    weight: float
+    against: Tensor
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A condition to draw images from. Prompts with one `stream` start from the same noise, so that they can be
-    compared image by image; streams are independent of each other."""
+    compared image by image; streams are independent of each other. An `edit` changes the condition's embedding on
+    its way into the network."""
 
     name: str
     condition: Tensor
     images: int
     stream: str
+    edit: Edit | None = None
+    guidance: Guidance | None = None
 
 
 class Row(NamedTuple):
+    """One number; `step` where it belongs to an earlier step than the evaluation that found it."""
+
     cls: str
     variable: str
     measure: str
     value: float
+    step: int | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +84,8 @@ class Live:
     process: nn.Module
     images: Mapping[str, Tensor]
     read: Mapping[str, Probabilities]
+    # The checkpoints kept so far, by step; read only when asked for.
+    kept: Callable[[], Mapping[int, Mapping[str, Tensor]]] = dict
 
 
 class Measurement:
@@ -71,6 +93,10 @@ class Measurement:
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:
         """What the model has to draw; nothing by default."""
+        return []
+
+    def refinements(self, context: Context, read: Mapping[str, Probabilities]) -> list[Prompt]:
+        """What it has to draw next, after a look at the first drawings; as many prompts for every member."""
         return []
 
     def rows(self, live: Live) -> Iterable[Row]:
@@ -98,6 +124,25 @@ def all_prompts(measurements: Sequence[Measurement], context: Context, images: i
     """The prompts of all measurements, those with one name only once."""
     asked = itertools.chain.from_iterable(m.prompts(context, images) for m in measurements)
     return list({prompt.name: prompt for prompt in asked}.values())
+
+
+def observe(
+    measurements: Sequence[Measurement],
+    contexts: Sequence[Context],
+    images: int,
+    draw: Callable[[list[list[Prompt]]], list[dict[str, Tensor]]],
+) -> list[tuple[dict[str, Tensor], dict[str, Probabilities]]]:
+    """Draw for all measurements of all members and read the images, in two rounds: what each member drew, and what
+    its judge sees in it."""
+    asked = [all_prompts(measurements, context, images) for context in contexts]
+    drawn = draw(asked) if asked[0] else [{} for _ in contexts]
+    seen = [read(context.judge, pictures) if pictures else {} for context, pictures in zip(contexts, drawn)]
+    more = [[p for m in measurements for p in m.refinements(c, s)] for c, s in zip(contexts, seen)]
+    if more[0]:
+        for context, pictures, sights, refined in zip(contexts, drawn, seen, draw(more)):
+            pictures |= refined
+            sights |= read(context.judge, refined)
+    return list(zip(drawn, seen))
 
 
 def read(probe: Probe, images: Mapping[str, Tensor]) -> dict[str, Probabilities]:

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 
 from conceptlab.concepts import Split
-from conceptlab.evaluation import Context, Live, all_prompts, build, generate, read
+from conceptlab.evaluation import Context, Live, Row, build, generate, observe
 from conceptlab.executors.probes import ready_probe, validation_record
 from conceptlab.recipe import Recipe
 from conceptlab.store import MemberWriter, Store, environment
@@ -95,12 +95,12 @@ class _Run:
                 "failed", step=step, seconds=self._seconds(), reason="the training loss is not finite"
             )
             self.alive.remove(index)
-        rows = {index: [_loss_row(losses[index])] for index in self.alive}
+        rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
         for weights in ("raw", "ema") if self.cohort.recipe.evaluation.ema else ("raw",):
             for index, found in self._measure(step, weights).items():
                 rows[index] += found
         for index in self.alive:
-            self.writers[index].metrics(step, pd.DataFrame(rows[index]).assign(step=step))
+            self.writers[index].metrics(step, pd.DataFrame(rows[index]))
         for index in self.alive:
             self.writers[index].write_state(step, self.cohort.state(index))
         for index in self.alive:
@@ -113,15 +113,18 @@ class _Run:
         settings = self.cohort.recipe.evaluation
         last = step == self.cohort.recipe.steps
         images = settings.final_images if last and settings.final_images else settings.images
-        prompts = [all_prompts(self.measurements, context, images) for context in self.contexts]
-        drawn = generate(self.cohort, weights, prompts) if prompts[0] else [{} for _ in self.contexts]
+        observed = observe(
+            self.measurements,
+            self.contexts,
+            images,
+            lambda prompts: generate(self.cohort, weights, prompts),
+        )
         found = {}
         for index in self.alive:
-            context, pictures = self.contexts[index], drawn[index]
             denoiser, process = self.cohort.member(index, weights)
-            seen = read(context.judge, pictures) if pictures else {}
-            live = Live(context, step, weights, denoiser, process, pictures, seen)
-            found[index] = [_row(weights, row) for m in self.measurements for row in m.rows(live)]
+            kept = self.writers[index].kept_checkpoints
+            live = Live(self.contexts[index], step, weights, denoiser, process, *observed[index], kept)
+            found[index] = [_row(step, weights, row) for m in self.measurements for row in m.rows(live)]
             if weights == "raw":
                 self._show(index, step, live)
         return found
@@ -155,8 +158,9 @@ def _probe_record(context: Context, store: Store) -> dict[str, Any]:
     return {role: validation_record(store, recipe.world, part) for role, part in parts.items() if part}
 
 
-def _row(weights: str, row: Any) -> dict[str, Any]:
+def _row(step: int, weights: str, row: Row) -> dict[str, Any]:
     return {
+        "step": step if row.step is None else row.step,
         "weights": weights,
         "class": row.cls,
         "variable": row.variable,
@@ -165,5 +169,5 @@ def _row(weights: str, row: Any) -> dict[str, Any]:
     }
 
 
-def _loss_row(loss: float) -> dict[str, Any]:
-    return {"weights": "raw", "class": "", "variable": "", "measure": "loss", "value": loss}
+def _loss_row(step: int, loss: float) -> dict[str, Any]:
+    return _row(step, "raw", Row("", "", "loss", loss))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.func import functional_call
 
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError, unknown
-from conceptlab.evaluation import Drawing, Prompt
-from conceptlab.evaluation.generate import prompt_keys
+from conceptlab.evaluation import Prompt, draw_one
 from conceptlab.store import Member
-from conceptlab.training import CohortDenoiser
 from conceptlab.worlds import World
 
 
@@ -39,18 +36,9 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
 
 def draw(member: Member, prompts: list[Prompt], step: int | None = None, weights: str = "raw") -> Tensor:
     """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe."""
-    recipe, prefix = member.recipe, f"{weights}."
-    held = {
-        k.removeprefix(prefix): v.float()[None]
-        for k, v in member.weights(step).items()
-        if k.startswith(prefix)
-    }
-    state = {name: v[:, None] if name.startswith("process.") else v for name, v in held.items()}
-    denoiser = CohortDenoiser(member.model(step, weights))
-    drawing = Drawing(denoiser, build_process(**recipe.process), recipe).eval()
-    conditions = torch.stack([prompt.condition for prompt in prompts for _ in range(prompt.images)])
-    with torch.no_grad():
-        images = functional_call(drawing, state, (conditions[None], prompt_keys(recipe.seed, prompts)[None]))[
-            0
-        ]
-    return images.reshape(len(prompts), -1, *images.shape[1:])
+    process = build_process(**member.recipe.process)
+    prefix = f"{weights}.process."
+    learned = {k.removeprefix(prefix): v for k, v in member.weights(step).items() if k.startswith(prefix)}
+    process.load_state_dict(learned)
+    found = draw_one(member.model(step, weights), process, member.recipe, prompts)
+    return torch.stack(list(found.values()))

@@ -157,6 +157,11 @@ class MemberWriter:
             self.path / "checkpoints" / f"{step:08d}.safetensors", tensors, {"step": str(step)}
         )
 
+    def kept_checkpoints(self) -> dict[int, dict[str, Tensor]]:
+        """The checkpoints written so far, by step."""
+        paths = sorted((self.path / "checkpoints").glob("[0-9]*.safetensors"))
+        return {int(path.stem): files.read_tensors(path) for path in paths}
+
     # --- the state to resume from -----------------------------------------------------------------------------
 
     def state_steps(self) -> set[int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -44,6 +45,9 @@ class Cohort:
         self.device = torch.device(device)
         self.dtype = torch.bfloat16 if self.recipe.precision == "bfloat16" else torch.float32
         pairs = [_modules(recipe) for recipe in recipes]
+        rows = torch.stack(
+            [torch.cat([p.detach().flatten() for m in pair for p in m.parameters()]) for pair in pairs]
+        )
         self.plain = nn.ModuleDict(dict(zip(("denoiser", "process"), pairs[0]))).to(self.device)
         self.denoiser = CohortDenoiser(pairs[0][0])
         self.process = pairs[0][1]
@@ -51,7 +55,7 @@ class Cohort:
         self.layout = Layout.of(self.plain)
         self.trained = [n for n, is_trained in zip(self.layout.names, self.layout.trained) if is_trained]
         self.mask = self.layout.mask().to(self.device)
-        self.weights = torch.stack([self.layout.row(nn.ModuleList(pair)) for pair in pairs]).to(self.device)
+        self.weights = rows.to(self.device)
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
@@ -137,7 +141,7 @@ class Cohort:
 
     # --- using the members ------------------------------------------------------------------------------------
 
-    def each(self, weights: str, module: nn.Module, *batch: Tensor) -> Tensor:
+    def each(self, weights: str, module: nn.Module, *batch: Any) -> Tensor:
         """Run a module for every member, on cohort tensors (E, …).
 
         It holds the cohort's `denoiser` and `process` under these names, as `Objective` does.

@@ -46,7 +46,7 @@ class Layout:
         found = {}
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
             part = matrix[..., offset : offset + math.prod(shape)]
-            found[name] = part.view(*matrix.shape[:-1], *shape)
+            found[name] = part.view((*matrix.shape[:-1], *shape))
         return found
 
     def gather(self, gradients: dict[str, Tensor], like: Tensor) -> Tensor:
