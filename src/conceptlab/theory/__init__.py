@@ -20,7 +20,7 @@ from conceptlab.theory.jacobian import (
 from conceptlab.theory.networks import Network, Trained, initial_weights, mean_squared_error_rate, train
 from conceptlab.theory.playground import PlaygroundRun, run_playground
 from conceptlab.theory.sim import Sim, SimSample, sample_second_moment
-from conceptlab.theory.stages import MinorTurn, Stage, Stages, find_stages
+from conceptlab.theory.stages import MinorTurn, Stage, Stages, crossing_times, find_stages
 from conceptlab.theory.sweep import Cell, CellResult, grid, run_cell
 from conceptlab.theory.swing import Swings, find_swings, noise_level, swing_size
 
@@ -39,6 +39,7 @@ __all__ = [
     "Swings",
     "Trained",
     "artefacts",
+    "crossing_times",
     "entry_terms",
     "find_stages",
     "find_swings",

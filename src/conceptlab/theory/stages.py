@@ -59,7 +59,7 @@ def find_stages(times: Tensor, w: Tensor, strengths: Tensor, s: int | None = Non
     count = int((strengths > 0).sum()) if s is None else s
     t, path, a = times.double().numpy(), w.double().numpy(), strengths.double().numpy()
     majors = path[:, range(count), range(count)]
-    start, half, done = (_crossings(t, majors, level) for level in (0.1, 0.5, 0.9))
+    start, half, done = (crossing_times(t, majors, level) for level in (0.1, 0.5, 0.9))
     order = sorted(range(count), key=lambda p: half[p])
     learnt = [p for p in order if math.isfinite(half[p])]
     return Stages(order, half, _story(t, learnt, start, done), _minor_turns(t, path, a, count))
@@ -124,7 +124,7 @@ def _decay(t: Floats, entry: Floats, weak: Floats, strong: Floats) -> float:
     return float(np.polyfit(t[window], np.log(np.abs(entry[window])), 1)[0])
 
 
-def _crossings(t: Floats, curves: Floats, level: float) -> Floats:
+def crossing_times(t: Floats, curves: Floats, level: float) -> Floats:
     """First time each column reaches `level`, linear between samples; infinite if it never does."""
     result = np.full(curves.shape[1], np.inf)
     for column, curve in enumerate(curves.T):

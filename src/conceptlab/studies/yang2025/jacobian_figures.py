@@ -1,0 +1,112 @@
+"""Drawing Figure 4."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from matplotlib.patches import Rectangle
+
+from conceptlab import figures
+from conceptlab.figures.style import INK, MUTED, ink_on
+from conceptlab.studies.study import Results, Tables
+from conceptlab.studies.yang2025 import drawing
+from conceptlab.studies.yang2025.settings import LEVEL
+
+_ROLES = {"major": "#228833", "minor": "#D55E00", "irrelevant": "#c9cdd3"}
+
+
+@figures.house()
+def draw_jacobian(results: Results, tables: Tables) -> Picture:
+    page = figures.figure(columns=2, height=4.9)
+    axes = page.subplots(2, 2).ravel()
+    figures.panel(axes[0], "a", "Roles of the entries, s = 2, d = 4")
+    _matrix(axes[0], tables["roles"])
+    figures.panel(axes[1], "b", "Their sizes over training")
+    for role, colour in _ROLES.items():
+        shade = MUTED if role == "irrelevant" else colour
+        drawing.log_band(
+            axes[1], tables["entries"].query(f"role == '{role}'"), "time", "value", figures.Line(shade)
+        )
+        axes[1].plot([], [], color=shade, label=role)
+    drawing.loss_axes(axes[1], "mean |entry|", "time (rate × steps)")
+    drawing.key(axes[1], loc="center right")
+    figures.panel(axes[2], "c", "A minor entry turns")
+    _turns(axes[2], tables["turns"])
+    figures.panel(axes[3], "d", "Swing where predicted")
+    _tasks(axes[3], tables["tasks"])
+    figures.caption(
+        page,
+        f"UUᵀ flow, µ = (1, 2). b: {len(results.seeds)} Gaussian starts of scale .1; geometric mean and the middle "
+        "80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: random tasks, each from "
+        "starts correlated towards (+.99) and away from (-.99) the composition.",
+    )
+    return page
+
+
+def _matrix(ax: Axes, table: pd.DataFrame) -> None:
+    for i, j, role in table[["i", "j", "role"]].itertuples(index=False):
+        ax.add_patch(Rectangle((j, -i), 0.94, 0.94, fc=_ROLES[role], ec="none"))
+        ax.text(
+            j + 0.47,
+            -i + 0.47,
+            f"$w_{{{i}{j}}}$",
+            ha="center",
+            va="center",
+            color=ink_on(_ROLES[role]),
+            fontsize=9,
+        )
+    d = int(table["i"].max())
+    ax.set_xlim(0.9, d + 3.6)
+    ax.set_ylim(-d - 0.1, 0.05)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    for place, (role, colour) in enumerate(_ROLES.items()):
+        ax.add_patch(Rectangle((d + 1.4, -1.3 - 0.8 * place), 0.4, 0.4, fc=colour))
+        ax.text(d + 2.0, -1.1 - 0.8 * place, role, va="center")
+
+
+def _turns(ax: Axes, turns: pd.DataFrame) -> None:
+    starts = sorted(turns["start"].unique())
+    for start in starts:
+        rows = turns[turns["start"] == start]
+        colour = figures.setting_colour(np.log(start), np.log(starts[0]), np.log(starts[-1]))
+        ax.plot(rows["w22"], rows["w12"], color=colour, label=f"{start:g}")
+        top = rows.loc[rows["w12"].idxmax()]
+        ax.plot(top["w22"], top["w12"], "o", ms=3.5, color=colour, mec="white", mew=0.5, zorder=4)
+    ax.axvline(float(turns["predicted"].iloc[0]), color=INK, lw=0.9, ls=(0, (3, 2)), zorder=1)
+    ax.set_xlabel("major entry w₂₂")
+    ax.set_ylabel("minor entry w₁₂ / its peak")
+    drawing.key(ax, title="size of W(0)", title_fontsize=7, loc="lower center")
+
+
+def _tasks(ax: Axes, tasks: pd.DataFrame) -> None:
+    for column, colour, marker in (("towards", "#7A1F4F", "o"), ("away", figures.distance_colour(0), "s")):
+        name = f"{column} the composition" if column == "towards" else "away from it"
+        ax.scatter(
+            tasks["start"],
+            tasks[column].clip(lower=1e-5),
+            s=11,
+            color=colour,
+            marker=marker,
+            label=name,
+            lw=0,
+        )
+    ax.axhline(LEVEL, color=MUTED, lw=0.8, ls=(0, (3, 2)))
+    ax.annotate(
+        "counts as swing above",
+        (0.0101, LEVEL),
+        (0, 3),
+        textcoords="offset points",
+        fontsize=6.5,
+        color=MUTED,
+    )
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_ylim(5e-6, 2)
+    ax.set_xticks((0.01, 0.03, 0.1), ("0.01", "0.03", "0.1"))
+    ax.minorticks_off()
+    ax.set_xlabel("size of W(0)")
+    ax.set_ylabel("swing / starting loss")
+    drawing.key(ax, loc="center left")
