@@ -2,7 +2,9 @@
 
 from conceptlab.evaluation.accuracy import Accuracy
 from conceptlab.evaluation.edges import Edges
+from conceptlab.evaluation.embeddings import Disentanglement
 from conceptlab.evaluation.generate import Drawing, draw_one, generate
+from conceptlab.evaluation.interventions import Guided, Latent, Patch
 from conceptlab.evaluation.measurement import (
     Context,
     Edit,
@@ -19,15 +21,28 @@ from conceptlab.evaluation.measurement import (
     read,
     register,
 )
+from conceptlab.evaluation.norms import Norms
+from conceptlab.evaluation.prompts import Family, OverPrompting, PromptSearch, Redraws
 
 __all__ = [
     "Accuracy",
     "Context",
+    "Disentanglement",
     "Drawing",
     "Edges",
+    "Edit",
+    "Family",
+    "Guidance",
+    "Guided",
+    "Latent",
     "Live",
     "Measurement",
+    "Norms",
+    "OverPrompting",
+    "Patch",
     "Prompt",
+    "PromptSearch",
+    "Redraws",
     "Row",
     "all_prompts",
     "build",

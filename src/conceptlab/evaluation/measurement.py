@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from conceptlab.concepts import Class, Split
 from conceptlab.denoisers import Denoiser, Embedding
+from conceptlab.diffusion import Process
 from conceptlab.measures import Probabilities
 from conceptlab.probes import Probe
 from conceptlab.recipe import Part, Recipe
 from conceptlab.registry import Registry
 from conceptlab.worlds import World
-
 
 # From a way to embed conditions (B, …) and the condition of one prompt (1, …) to the embedding to draw from (1, …).
 Edit = Callable[[Callable[[Tensor], Embedding], Tensor], Embedding]
@@ -81,7 +81,7 @@ class Live:
     step: int
     weights: str
     denoiser: Denoiser
-    process: nn.Module
+    process: Process
     images: Mapping[str, Tensor]
     read: Mapping[str, Probabilities]
     # The checkpoints kept so far, by step; read only when asked for.

@@ -1,0 +1,106 @@
+"""Weight and gradient norms of a network's parts while it trains (park2024 Figs. 10–15)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from conceptlab import random
+from conceptlab.evaluation.measurement import Live, Measurement, Row, register
+from conceptlab.recipe import Recipe
+from conceptlab.training import CohortDenoiser, Objective
+from conceptlab.training.data import training_set
+
+_EMBEDDING = "condition_embedding."
+
+
+@register("norms")
+class Norms(Measurement):
+    """Norms of weights (`weight_norm`) and of the objective's gradient (`gradient_norm`) over groups of parameters:
+
+    | variable | which weights |
+    |---|---|
+    | a variable's name | what the first layers of the condition MLPs multiply that variable's entries with |
+    | `embedding` | all of the condition embedding |
+    | `convolutions` | the kernels of all convolutions |
+
+    The gradient is that of the training objective, before clipping and without dropout, on one fixed batch of
+    training images, noise and times: what differs between two steps is the network.
+    """
+
+    def __init__(self, batch: int = 64) -> None:
+        self.batch = batch
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        parameters = dict(live.denoiser.named_parameters())
+        gradients = gradient(live, fixed_batch(live.context.recipe, self.batch))
+        for name, part in groups(live).items():
+            yield Row("", name, "weight_norm", _norm(parameters, part))
+            yield Row("", name, "gradient_norm", _norm(gradients, part))
+
+
+Cut = Callable[[Tensor], Tensor]
+
+
+def groups(live: Live) -> dict[str, dict[str, Cut]]:
+    """Group → parameter names, each with the part of it that belongs to the group."""
+    found: dict[str, dict[str, Cut]] = {}
+    size = math.prod(live.denoiser.condition_shape)
+    modules = dict(live.denoiser.named_modules())
+    first = [n for n, m in modules.items() if isinstance(m, nn.Linear) and m.in_features == size]
+    entering = [f"{name}.weight" for name in first if name.startswith(_EMBEDDING)]
+    for variable, part in live.context.world.condition_parts.items():
+        found[variable] = dict.fromkeys(entering, _columns(part))
+    every = [name for name, _ in live.denoiser.named_parameters() if name.startswith(_EMBEDDING)]
+    found["embedding"] = dict.fromkeys(every, _whole)
+    convolutions = [n for n, m in modules.items() if isinstance(m, nn.Conv2d | nn.ConvTranspose2d)]
+    found["convolutions"] = dict.fromkeys([f"{name}.weight" for name in convolutions], _whole)
+    return {name: parts for name, parts in found.items() if parts}
+
+
+def _columns(part: slice) -> Cut:
+    return lambda weight: weight[:, part]
+
+
+def _whole(weight: Tensor) -> Tensor:
+    return weight
+
+
+def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> float:
+    return math.sqrt(
+        sum(cut(tensors[name].detach()).double().square().sum().item() for name, cut in parts.items())
+    )
+
+
+def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Images, conditions, noise and uniforms, each with a leading axis of one member; the first training images of
+    every class."""
+    each = -(-size // len(recipe.train))
+    few = {code: min(each, count) for code, count in recipe.train.items()}
+    samples = training_set(replace(recipe, train=few, shares={}))
+    key = random.key(recipe.seed, "norms")
+    noise = random.normal(random.fold(key, 0), samples.images.shape)
+    uniforms = random.uniform(random.fold(key, 1), (len(samples),))
+    return samples.images[None], samples.conditions[None], noise[None], uniforms[None]
+
+
+def gradient(live: Live, batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
+    """The gradient of the member's objective for its denoiser's parameters, by name."""
+    device = next(live.denoiser.parameters()).device
+    held = {f"denoiser.{n}": p.detach()[None].clone() for n, p in live.denoiser.named_parameters()}
+    held |= {f"process.{n}": p.detach()[None, None].clone() for n, p in live.process.named_parameters()}
+    objective = Objective(CohortDenoiser(live.denoiser), live.process, live.context.recipe).eval()
+    with torch.enable_grad():
+        leaves = {name: value.requires_grad_() for name, value in held.items()}
+        loss = functional_call(objective, leaves, tuple(part.to(device) for part in batch)).sum()
+        found = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
+    return {
+        name.removeprefix("denoiser."): torch.zeros_like(leaves[name][0]) if part is None else part[0]
+        for name, part in zip(leaves, found)
+        if name.startswith("denoiser.")
+    }

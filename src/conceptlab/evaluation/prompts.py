@@ -1,0 +1,223 @@
+"""Capability (park2024, App. B): can a model draw a class if it is asked in another way?
+
+A family of prompts asks for the same class; the best of them is the model's capability. Every family chooses its
+prompt on half of the images and scores it on the other half (`measures.capability`), so that a family of equal
+prompts gains nothing. Rows for each class, `variable` naming the family:
+
+| measure | variable | value |
+|---|---|---|
+| `prompt_capability` | family | held-out accuracy of the chosen prompt |
+| `best_prompt` | family | the largest accuracy, as the paper takes it |
+| `winner` | family: prompt | accuracy of the prompt that won |
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from conceptlab.concepts import Class
+from conceptlab.errors import InputError, unknown
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, register
+from conceptlab.measures import Probabilities
+from conceptlab.measures.accuracy import hits
+from conceptlab.measures.capability import best_prompt, chosen_on_half, score_on_other_half
+
+
+class Family(Measurement):
+    """Base class. A subclass has a `family` name and says by which `candidates` a class is asked for.
+
+    `classes` are codes; by default all that were held out. `images` are drawn for each prompt.
+    """
+
+    family = ""
+
+    def __init__(self, classes: Sequence[str] = (), images: int = 32) -> None:
+        if images < 2:
+            raise InputError(f"measurement '{self.family}': images is {images}; choosing and scoring need 2")
+        self.classes, self.images = tuple(classes), images
+
+    def candidates(self, context: Context, cls: Class) -> list[Prompt]:
+        raise NotImplementedError
+
+    def prompts(self, context: Context, images: int) -> list[Prompt]:
+        return [p for cls in self.targets(context) for p in self.candidates(context, cls)]
+
+    def targets(self, context: Context) -> list[Class]:
+        space, split = context.world.space, context.split
+        if self.classes:
+            return [space.parse(code) for code in self.classes]
+        return [cls for cls in space if split.distance(cls) > 0]
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        for cls in self.targets(live.context):
+            names = [prompt.name for prompt in self.candidates(live.context, cls)]
+            found = best_prompt([right(live.context, live.read[name], cls) for name in names])
+            won = names[found.winner], found.naive
+            yield from self.told(live.context, cls, found.held_out, found.naive, won)
+
+    def told(
+        self, context: Context, cls: Class, held_out: float, naive: float, won: tuple[str, float]
+    ) -> Iterator[Row]:
+        """The rows of one class; `won` is the name of the winning prompt and its accuracy on all images."""
+        code, (winner, accuracy) = context.world.space.code(cls), won
+        yield Row(code, self.family, "prompt_capability", held_out)
+        yield Row(code, self.family, "best_prompt", naive)
+        yield Row(code, f"{self.family}: {self.text(winner)}", "winner", accuracy)
+
+    def name(self, context: Context, cls: Class, text: str) -> str:
+        return f"{self.family} {context.world.space.code(cls)}: {text}"
+
+    @staticmethod
+    def text(name: str) -> str:
+        """What a prompt's name says beyond family and class."""
+        return name.partition(": ")[2]
+
+
+def right(context: Context, seen: Probabilities, cls: Class) -> np.ndarray:
+    """Which images show the class."""
+    return np.asarray(hits(context.world.space, seen, cls).all(axis=1))
+
+
+@register("over_prompting")
+class OverPrompting(Family):
+    """Other values for one variable's entries of the condition, such as bluer blues than any that was seen.
+
+    The paper's list for blue is [0,0,1], [.1,.1,.9], … [.4,.4,.6]. All prompts start from the noise of the
+    ordinary one.
+    """
+
+    family = "over-prompting"
+
+    def __init__(
+        self,
+        variable: str,
+        values: Sequence[Sequence[float]],
+        classes: Sequence[str] = (),
+        images: int = 32,
+    ) -> None:
+        super().__init__(classes, images)
+        self.variable, self.values = variable, [tuple(value) for value in values]
+
+    def candidates(self, context: Context, cls: Class) -> list[Prompt]:
+        part = context.world.condition_parts.get(self.variable)
+        if part is None:
+            raise unknown(
+                "part of the condition", self.variable, context.world.condition_parts, where="over_prompting"
+            )
+        found = []
+        for value in self.values:
+            condition = context.world.condition(cls).clone()
+            if len(value) != part.stop - part.start:
+                raise InputError(
+                    f"over_prompting: {self.variable} takes {part.stop - part.start} numbers, not {value}"
+                )
+            condition[part] = torch.tensor(value)
+            text = f"{self.variable}={','.join(f'{number:g}' for number in value)}"
+            stream = context.world.space.code(cls)
+            found.append(Prompt(self.name(context, cls, text), condition, self.images, stream))
+        return found
+
+
+@register("redraws")
+class Redraws(Family):
+    """The null of every family: the ordinary prompt, `count` times with fresh noise."""
+
+    family = "redraws"
+
+    def __init__(self, count: int = 5, classes: Sequence[str] = (), images: int = 32) -> None:
+        super().__init__(classes, images)
+        self.count = count
+
+    def candidates(self, context: Context, cls: Class) -> list[Prompt]:
+        condition, code = context.world.condition(cls), context.world.space.code(cls)
+        return [
+            Prompt(self.name(context, cls, f"draw {i}"), condition, self.images, f"{code} draw {i}")
+            for i in range(self.count)
+        ]
+
+
+@register("prompt_search")
+class PromptSearch(Family):
+    """A search in any world for any class: a grid, then a finer look around the best.
+
+    A variable's strength is how far its entries of the condition go: 1 is the class's own value, 2 twice as far from
+    the mean of the variable's other values. The grid takes `strengths` of every variable; around the grid's best
+    each variable is then tried a factor of `finer` up and down. Every choice looks at the even images only, and the
+    winner is scored on the odd ones.
+    """
+
+    family = "search"
+
+    def __init__(
+        self,
+        strengths: Sequence[float] = (1.0, 2.0, 4.0),
+        finer: float = 1.5,
+        classes: Sequence[str] = (),
+        images: int = 32,
+    ) -> None:
+        super().__init__(classes, images)
+        self.strengths, self.finer = tuple(strengths), finer
+
+    def candidates(self, context: Context, cls: Class) -> list[Prompt]:
+        names = _conditioned(context)
+        return [
+            self._prompt(context, cls, dict(zip(names, strengths)))
+            for strengths in itertools.product(self.strengths, repeat=len(names))
+        ]
+
+    def refinements(self, context: Context, read: Mapping[str, Probabilities]) -> list[Prompt]:
+        return [p for cls in self.targets(context) for p in self._around(context, cls, read)]
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        context = live.context
+        for cls in self.targets(context):
+            tried = [*self.candidates(context, cls), *self._around(context, cls, live.read)]
+            seen = [right(context, live.read[prompt.name], cls) for prompt in tried]
+            chosen = chosen_on_half(seen)
+            naive = max(float(s.mean()) for s in seen)
+            won = tried[chosen].name, float(seen[chosen].mean())
+            yield from self.told(context, cls, score_on_other_half(seen[chosen]), naive, won)
+
+    def _around(self, context: Context, cls: Class, read: Mapping[str, Probabilities]) -> list[Prompt]:
+        grid = self.candidates(context, cls)
+        best = grid[chosen_on_half([right(context, read[prompt.name], cls) for prompt in grid])]
+        names = _conditioned(context)
+        strengths = list(itertools.product(self.strengths, repeat=len(names)))[grid.index(best)]
+        centre = dict(zip(names, strengths))
+        return [
+            self._prompt(context, cls, {**centre, name: centre[name] * factor})
+            for name in names
+            for factor in (1 / self.finer, self.finer)
+        ]
+
+    def _prompt(self, context: Context, cls: Class, strengths: Mapping[str, float]) -> Prompt:
+        text = ", ".join(f"{name} × {strength:.3g}" for name, strength in strengths.items())
+        condition = stronger(context, cls, strengths)
+        stream = context.world.space.code(cls)
+        return Prompt(self.name(context, cls, text), condition, self.images, stream)
+
+
+def stronger(context: Context, cls: Class, strengths: Mapping[str, float]) -> Tensor:
+    """The condition of a class with each variable's entries `strength` times as far from those of its other values."""
+    world = context.world
+    condition = world.condition(cls).clone()
+    for name, strength in strengths.items():
+        part, place = world.condition_parts[name], world.space.variable(name)
+        others = [
+            world.condition(other)[part]
+            for other in world.space.neighbours(cls)
+            if other[place] != cls[place]
+        ]
+        middle = torch.stack(others).mean(0)
+        condition[part] = middle + strength * (world.condition(cls)[part] - middle)
+    return condition
+
+
+def _conditioned(context: Context) -> list[str]:
+    """The concepts that the condition tells."""
+    return [name for name in context.world.space.names if name in context.world.condition_parts]
