@@ -37,7 +37,7 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
 
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
-    _samples(ax, member, shown_classes(split))
+    samples_over_training(ax, member, shown_classes(split))
 
     ax = page.add_subplot(grid[1, 1])
     furthest = space.code(max(space, key=lambda cls: (split.distance(cls), cls)))
@@ -45,11 +45,12 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
     figures.additive_or_multiplicative(ax, curves, furthest)
 
     seeds = figures.seeds_text(curves["seed"].nunique())
-    figures.caption(page, f"{seeds}. Digits: {space.order}. {_marks(times, threshold)}")
+    figures.caption(page, f"{seeds}. Digits: {space.order}. {marks_text(times, threshold)}")
     return page
 
 
-def _marks(times: pd.DataFrame, threshold: float) -> str:
+def marks_text(times: pd.DataFrame, threshold: float) -> str:
+    """What the marks of `figures.emergence_marks` are, for a caption."""
     if not times["time"].notna().any():
         return f"No class stays at accuracy {threshold:g} for three evaluations."
     return (
@@ -65,7 +66,7 @@ def shown_classes(split: Split) -> list[Class]:
     return [groups[0][0], *middle[:3], *(groups[-1][-1:] if len(groups) > 1 else ())]
 
 
-def _samples(ax: Axes, member: Member, classes: list[Class]) -> None:
+def samples_over_training(ax: Axes, member: Member, classes: list[Class]) -> None:
     """The same noise at every step, so that one drawing is followed through training."""
     steps = member.sample_steps
     if not steps:
