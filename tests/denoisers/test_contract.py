@@ -9,7 +9,7 @@ import torch
 from torch.func import functional_call, stack_module_state, vmap
 
 from conceptlab import random
-from conceptlab.denoisers import Denoiser, build, dropout_key_names, register, set_dropout_key
+from conceptlab.denoisers import Denoiser, build, dropout_keys, register, set_dropout_key
 from conceptlab.errors import InputError
 
 from .conftest import CONDITION, IMAGE, inputs, perturbed, small
@@ -91,7 +91,7 @@ def test_stacked_models_equal_each_model_alone(settings):
     keys = torch.stack([random.key(seed, "dropout") for seed in range(3)])
     skeleton = copy.deepcopy(members[0])
     weights, buffers = stack_module_state(members)  # pyright: ignore[reportArgumentType]
-    for name in dropout_key_names(skeleton):
+    for name in dropout_keys(skeleton):
         buffers[name] = keys
     x, time, condition = (value.double() for value in inputs())
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from conceptlab import random
-from conceptlab.denoisers import build, dropout_key_names, set_dropout_key
+from conceptlab.denoisers import build, dropout_keys, set_dropout_key
 from conceptlab.errors import InputError
 
 from .conftest import inputs, perturbed, small
@@ -39,7 +39,7 @@ def test_every_block_has_an_embedding_of_its_width_or_all_share_one():
 
 def test_every_block_drops_by_its_own_number_and_only_in_training():
     denoiser = perturbed(small(SMALL, dropout=0.5))
-    assert len(dropout_key_names(denoiser)) == 10
+    assert len(dropout_keys(denoiser)) == 10
     layers = [module.layer for module in denoiser.modules() if hasattr(module, "layer")]
     assert layers == list(range(10))
     x, time, condition = inputs()

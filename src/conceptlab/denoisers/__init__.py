@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from conceptlab.denoisers.base import Denoiser, Embedding
-from conceptlab.denoisers.dropout import KeyedDropout, dropout_key_names, set_dropout_key
+from conceptlab.denoisers.dropout import KeyedDropout, dropout_keys, set_dropout_key
 from conceptlab.denoisers.film import Film
 from conceptlab.denoisers.okawa2023 import Okawa2023
 from conceptlab.denoisers.park2024 import Park2024
@@ -21,7 +21,7 @@ __all__ = [
     "Okawa2023",
     "Park2024",
     "build",
-    "dropout_key_names",
+    "dropout_keys",
     "names",
     "register",
     "set_dropout_key",

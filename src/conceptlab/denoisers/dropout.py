@@ -19,8 +19,8 @@ _LEVELS = 1 << 24
 class KeyedDropout(nn.Module):
     """Sets a share `rate` of the elements to zero and scales the rest up to keep the mean.
 
-    The training step sets the buffer `key` at every step, by `set_dropout_key` or by `functional_call` with
-    the names from `dropout_key_names`. It is the identity in `eval` mode and while the key is zero (unset).
+    `set_dropout_key` gives it the key of a step. It is the identity in `eval` mode and while the key is zero (unset).
+    Cohorts use `masked` with keys of all members, into which the layer's number is folded already.
     """
 
     key: Tensor
@@ -36,21 +36,22 @@ class KeyedDropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.dropped_levels == 0:
             return x
-        return self.masked(x[None], self.key[None])[0]
+        dropped = self.masked(x[None], random.fold(self.key, self.layer)[None])[0]
+        return torch.where((self.key == 0).all(), x, dropped)
 
     def masked(self, x: Tensor, keys: Tensor) -> Tensor:
-        """Members' activations (E, B, …) with some elements dropped, by members' keys (E, 2)."""
+        """Members' activations (E, B, …) with some elements dropped, by the members' keys for this layer (E, 2)."""
         index = torch.arange(x[0].numel(), dtype=torch.int32, device=x.device).view(x.shape[1:])
-        own = random.fold(keys, self.layer).view(-1, 2, *(1 for _ in x.shape[1:]))
+        own = keys.view(-1, 2, *(1 for _ in x.shape[1:]))
         kept = (_mix(_mix(index + own[:, 0]) ^ own[:, 1]) & (_LEVELS - 1)) >= self.dropped_levels
-        is_unset = (keys == 0).all(-1).view(-1, *(1 for _ in x.shape[1:]))
         scale = _LEVELS / (_LEVELS - self.dropped_levels)
-        return torch.where(is_unset, x, torch.where(kept, x * scale, 0.0))
+        return torch.where(kept, x * scale, 0.0)
 
 
-def dropout_key_names(model: nn.Module) -> list[str]:
-    """The buffers to swap in `functional_call`: all take the same key, each layer folds in its number."""
-    return [f"{name}.key" for name, module in model.named_modules() if isinstance(module, KeyedDropout)]
+def dropout_keys(model: nn.Module) -> dict[str, int]:
+    """The key buffers of a model by name, with the layer's number that is folded into the key of a step."""
+    layers = ((name, module) for name, module in model.named_modules() if isinstance(module, KeyedDropout))
+    return {f"{name}.key": module.layer for name, module in layers}
 
 
 def set_dropout_key(model: nn.Module, key: Tensor) -> None:

@@ -22,7 +22,7 @@ from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import QUICKSTART
 
 THRESHOLD = 0.8
-_STEPS = {"tiny": 30, "small": 500, "paper": 1000}
+_STEPS = {"tiny": 30, "small": 800, "paper": 800}
 _FINAL_IMAGES = {"tiny": 8, "small": 200, "paper": 1000}
 
 
@@ -39,7 +39,7 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
             optimiser=Optimiser(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.01, decay="cosine"),
             ema=0.99,
             evaluation=Evaluation(
-                count=3 if scale == "tiny" else 20,
+                count=3 if scale == "tiny" else 16,
                 spacing="square",
                 images=8 if scale == "tiny" else 32,
                 final_images=_FINAL_IMAGES[scale],

@@ -54,7 +54,7 @@ class _Meter:
         rate = self.done / max(1e-3, now - self.started)
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, completed=self.done, rate=f"{rate:.0f}/s")
-        elif self.console is not None and now - self.printed > PAUSE:
+        elif self.console is not None and self.done and now - self.printed > PAUSE:
             self.printed = now
             left = duration((self.total - self.done) / max(rate, 1e-3))
             self.console.print(f"{self.done}/{self.total} model-steps, {rate:.0f}/s, {left} left")

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from conceptlab import random
-from conceptlab.denoisers import Denoiser, dropout_key_names
+from conceptlab.denoisers import Denoiser, dropout_keys
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
@@ -63,11 +63,11 @@ class Cohort:
         self.keys = {
             p: torch.stack([random.key(r.seed, p) for r in recipes]).to(self.device) for p in PURPOSES
         }
-        self.dropout = dropout_key_names(self.objective)
+        self.dropout = dropout_keys(self.objective)
+        self.layers = torch.tensor(list(self.dropout.values()), dtype=torch.int32, device=self.device)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.loss_sum = torch.zeros(len(recipes), device=self.device)
         self.loss_count = 0
-        self._draw = compiled(self._draw_batch, self.device)
         self._losses = compiled(self._member_losses, self.device)
         self._update = compiled(update, self.device)
         self._step = (
@@ -87,11 +87,11 @@ class Cohort:
         self.loss_count += steps
 
     def _train_step(self) -> None:
-        dropout_keys, *batch = self._draw()
+        keys, *batch = self._draw_batch()
         state = self._state(self.weights)
         for name in self.trained:
             state[name].requires_grad_()
-        losses = self._losses(state, dropout_keys, *batch)
+        losses = self._losses(state, keys, *batch)
         # The members do not touch each other, so the gradient of the sum holds the gradient of each.
         gradients = torch.autograd.grad(losses.sum(), [state[name] for name in self.trained])
         gradient = self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
@@ -111,17 +111,18 @@ class Cohort:
         self.step += 1
 
     def _draw_batch(self) -> tuple[Tensor, ...]:
-        """All random numbers of a step: dropout keys, images, conditions, noise, uniforms for the times."""
+        """All random numbers of a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms for the times."""
         keys = {purpose: random.fold(key, self.step) for purpose, key in self.keys.items()}
         images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
         if self.recipe.condition_dropout:
             told = random.uniform(keys["condition"], (self.recipe.batch,)) >= self.recipe.condition_dropout
             conditions = conditions * told.view(*told.shape, *(1 for _ in conditions.shape[2:]))
         noise = random.normal(keys["noise"], images.shape[1:])
-        return keys["dropout"], images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
+        dropout = random.fold(keys["dropout"][None], self.layers[:, None])
+        return dropout, images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
 
-    def _member_losses(self, state: dict[str, Tensor], dropout_keys: Tensor, *batch: Tensor) -> Tensor:
-        return functional_call(self.objective, state | dict.fromkeys(self.dropout, dropout_keys), batch)
+    def _member_losses(self, state: dict[str, Tensor], keys: Tensor, *batch: Tensor) -> Tensor:
+        return functional_call(self.objective, state | dict(zip(self.dropout, keys)), batch)
 
     def _state(self, matrix: Tensor) -> dict[str, Tensor]:
         """The parameters of all members under the names the objective knows them by, the network's in its precision."""

@@ -1,0 +1,56 @@
+"""The kernel against the plain path."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from conceptlab.kernels import conv3x3
+from conceptlab.training.stacked import StackedConv2d
+
+SHAPES = [(3, 2, 16, 32, 8, 8), (2, 3, 3, 16, 4, 12), (2, 2, 64, 3, 8, 8), (2, 1, 72, 144, 5, 7)]
+
+
+def one_by_one(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    return torch.cat(
+        [F.conv2d(part, w, b, padding=1) for part, w, b in zip(x.chunk(len(weight)), weight, bias)]
+    )
+
+
+def batch(
+    members: int, images: int, channels: int, outputs: int, height: int, width: int, device: str = "cpu"
+):
+    generator = torch.Generator().manual_seed(0)
+    shapes = (
+        (members * images, channels, height, width),
+        (members, outputs, channels, 3, 3),
+        (members, outputs),
+    )
+    return [torch.randn(shape, generator=generator).to(device) for shape in shapes]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_plain_path_is_one_convolution_after_another(shape):
+    x, weight, bias = batch(*shape)
+    layer = StackedConv2d(nn.Conv2d(shape[2], shape[3], 3, padding=1))
+    found = torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
+    torch.testing.assert_close(found, one_by_one(x, weight, bias), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", [*SHAPES, (4, 8, 64, 64, 32, 32), (4, 8, 128, 256, 16, 16)])
+def test_the_kernel_agrees_with_the_plain_path(shape):
+    inputs = [part.to(torch.bfloat16).requires_grad_() for part in batch(*shape, device="cuda")]
+    assert conv3x3.available(inputs[0])
+    exact = [part.detach().double().requires_grad_() for part in inputs]
+    found, expected = conv3x3.apply(*inputs), one_by_one(*exact)
+    probe = torch.randn_like(expected)
+    found.backward(probe.to(torch.bfloat16))
+    expected.backward(probe)
+    for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
+        assert ours is not None
+        assert theirs is not None
+        error = (ours.double() - theirs).norm() / theirs.norm()
+        assert error < 1e-2, "bfloat16 keeps 8 bits"
