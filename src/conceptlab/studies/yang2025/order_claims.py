@@ -24,33 +24,34 @@ from conceptlab.studies.yang2025.settings import PAPER
 _ONE_SWAP = 1.53
 
 
-def _concepts(half: pd.DataFrame, query: str) -> tuple[PerSeed, PerSeed]:
+def _setting(half: pd.DataFrame, panel: str, column: str, value: float) -> tuple[PerSeed, PerSeed]:
     """Half-learning times of concepts 1 and 2 in one setting, censored where they were never reached."""
-    rows = half.query(query)
+    rows = half[(half["panel"] == panel) & (half[column] == value)]
     times = group_times(rows, by="concept", first=1 / RECORDS, last=float(half["last"].max()))
     return times[1], times[2]
 
 
 def _order_by_mu(tables: Tables) -> PerSeed:
     """How many times later the weaker concept is half learnt, in the worse of mu = (1, 2) and (3, 2)."""
-    weak, strong = _concepts(tables["half"], "panel == 'mu' and mu1 == 1")
-    now_strong, now_weak = _concepts(tables["half"], "panel == 'mu' and mu1 == 3")
+    weak, strong = _setting(tables["half"], "mu", "mu1", 1.0)
+    now_strong, now_weak = _setting(tables["half"], "mu", "mu1", 3.0)
     return smallest([time_ratio(weak, strong), time_ratio(now_weak, now_strong)])
 
 
 def _order_by_sigma(tables: Tables) -> PerSeed:
     """Spearman's ρ of sigma_1 and the delay of concept 1, time 1 / time 2."""
-    half = tables["half"].query("panel == 'sigma'")
-    wide = half.pivot_table(index=["seed", "sigma1"], columns="concept", values="time", dropna=False)
-    delay = (wide[1].fillna(math.inf) / wide[2]).rename("delay").reset_index()
+    half = tables["half"]
+    times = half[half["panel"] == "sigma"].set_index(["seed", "sigma1", "concept"])["time"].unstack()
+    delay = (times[1].fillna(math.inf) / times[2]).rename("delay").reset_index()
     return correlation(delay, "sigma1", "delay")
 
 
 def _flip(tables: Tables) -> PerSeed:
     """The worse of: concept 1 later at the smallest sigma_1, concept 1 earlier at the largest."""
-    sigmas = tables["half"].query("panel == 'sigma'")["sigma1"]
-    weak, strong = _concepts(tables["half"], f"panel == 'sigma' and sigma1 == {sigmas.min()}")
-    diverse, plain = _concepts(tables["half"], f"panel == 'sigma' and sigma1 == {sigmas.max()}")
+    half = tables["half"]
+    sigmas = half.loc[half["panel"] == "sigma", "sigma1"]
+    weak, strong = _setting(half, "sigma", "sigma1", sigmas.min())
+    diverse, plain = _setting(half, "sigma", "sigma1", sigmas.max())
     return smallest([time_ratio(weak, strong), time_ratio(plain, diverse)])
 
 

@@ -14,11 +14,12 @@ def discordant(first: pd.Series, second: pd.Series) -> PerSeed:
     Seeds that do the same in both say nothing about which swings more; of those that differ, half would be
     either way by chance. Judge it as a proportion against ½.
     """
-    both = pd.concat({"first": first.astype(bool), "second": second.astype(bool)}, axis=1, join="inner")
-    differ = both[both["first"] != both["second"]]
+    seeds = first.index.intersection(second.index)
+    outcome = first[seeds].astype(float)
+    differ = outcome[outcome != second[seeds].astype(float)]
     if differ.empty:
         raise NoData("no seed swings in exactly one of the two settings")
-    return PerSeed.exact(differ["first"].astype(float))
+    return PerSeed.exact(differ)
 
 
 def share(outcomes: pd.Series) -> PerSeed:
@@ -29,8 +30,8 @@ def share(outcomes: pd.Series) -> PerSeed:
 
 
 def _swings(tables: Tables, d: str, depth: int) -> pd.Series:
-    rows = tables["swings"].query("dimension == @d and depth == @depth", local_dict={"d": d, "depth": depth})
-    return rows.set_index("seed")["swings"]
+    swings = tables["swings"]
+    return swings[(swings["dimension"] == d) & (swings["depth"] == depth)].set_index("seed")["swings"]
 
 
 FIG3 = (
@@ -70,8 +71,12 @@ FIG3 = (
 )
 
 
-def _cells(tables: Tables, query: str) -> pd.DataFrame:
-    return tables["starts"].query(query)
+def _cells(tables: Tables, **where: float) -> pd.DataFrame:
+    """The starts of the cells with these values of `d`, `scale` or `ratio`."""
+    starts = tables["starts"]
+    for column, value in where.items():
+        starts = starts[starts[column] == value]
+    return starts
 
 
 def _any_swing(rows: pd.DataFrame) -> pd.Series:
@@ -79,13 +84,13 @@ def _any_swing(rows: pd.DataFrame) -> pd.Series:
 
 
 def _positive_among_swingers(tables: Tables) -> PerSeed:
-    rows = _cells(tables, "d == 2 and ratio > 1")
-    swinging = rows[rows["swing"] > LEVEL]
+    rows = _cells(tables, d=2)
+    swinging = rows[(rows["ratio"] > 1) & (rows["swing"] > LEVEL)]
     return share((swinging["pull"] > 0).groupby(swinging["seed"]).all())
 
 
 def _lower_dimension(tables: Tables) -> PerSeed:
-    typical = _cells(tables, "scale == 0.1 and ratio == 4")
+    typical = _cells(tables, scale=0.1, ratio=4)
     dimensions = typical["d"].unique()
     if len(dimensions) < 2:
         raise NoData("the map has only one dimension at this scale")
@@ -100,7 +105,7 @@ MAP = (
         figure="map",
         statement="A small random start makes the OOD loss fall, rise and fall again (d = 2, τ = .1, a₂/a₁ = 4).",
         statistic=f"share of random starts that swing by more than {LEVEL:.0%} of the starting loss",
-        measure=lambda tables: share(_any_swing(_cells(tables, "d == 2 and scale == 0.1 and ratio == 4"))),
+        measure=lambda tables: share(_any_swing(_cells(tables, d=2, scale=0.1, ratio=4))),
         threshold=0.5,
         side="above",
         interval="proportion",
@@ -122,7 +127,7 @@ MAP = (
         figure="map",
         statement="Concepts of equal strength do not swing: there is no second descent without an order.",
         statistic=f"share of starts that swing by more than {LEVEL:.0%} in any cell with a₂/a₁ = 1",
-        measure=lambda tables: share(_any_swing(_cells(tables, "ratio == 1"))),
+        measure=lambda tables: share(_any_swing(_cells(tables, ratio=1))),
         threshold=0.01,
         side="below",
         interval="proportion",
@@ -133,7 +138,7 @@ MAP = (
         figure="map",
         statement="A very small start hides the swing: minor entries peak at W(0)^((1-a₁/a₂)/2).",
         statistic=f"share of starts that swing by more than {LEVEL:.0%} at τ = .001 in any cell",
-        measure=lambda tables: share(_any_swing(_cells(tables, "scale == 0.001"))),
+        measure=lambda tables: share(_any_swing(_cells(tables, scale=0.001))),
         threshold=0.05,
         side="below",
         interval="proportion",
