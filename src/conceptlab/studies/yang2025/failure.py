@@ -25,15 +25,17 @@ from conceptlab.theory.artefacts import lowest_eigenvalue, script_strengths, ste
 _SIM = Sim((0.7, 1.7, 3.0), SIGMA)
 _ETA, _SCALE, _POINTS = 0.01, 0.1, 250
 _STEPS: dict[Scale, int] = {"tiny": 2500, "small": 10_000, "paper": 10_000}
+_MOST_STARTS = 20  # stepping W is slow, and every start tells the same
 _SCRIPTS, _DESCENT = "as in the scripts", "gradient descent on U"
 
 
 def _tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Diagonal `entries` and the `lowest` eigenvalue of W along both integrations, for every seed."""
+    """Diagonal `entries` and the `lowest` eigenvalue of W along both integrations, for the first seeds."""
     steps = _STEPS[results.scale]
-    starts = symmetric.uniform_start(_SCALE, _SIM.dimension, results.seeds)
+    seeds = results.seeds[:_MOST_STARTS]
+    starts = symmetric.uniform_start(_SCALE, _SIM.dimension, seeds)
     parts = []
-    for seed, u0 in zip(results.seeds, starts, strict=True):
+    for seed, u0 in zip(seeds, starts, strict=True):
         scripts = step_on_jacobian(u0 @ u0.T, script_strengths(_SIM.strengths), _ETA, steps)
         descent = symmetric.jacobian(symmetric.descent(u0, _SIM.strengths, _ETA, steps))
         for method, w in ((_SCRIPTS, scripts), (_DESCENT, descent)):

@@ -1,0 +1,192 @@
+"""The study yang2025: its numbers against reference runs and exact answers, and every figure end to end, small."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from conceptlab import studies
+from conceptlab.claims import judge
+from conceptlab.store import Store
+from conceptlab.studies import Results
+from conceptlab.studies.yang2025 import (
+    STUDY,
+    compositions,
+    deep,
+    examples,
+    failure,
+    jacobian,
+    map,
+    networks,
+    order,
+    settings,
+)
+from conceptlab.studies.yang2025.swing_claims import discordant
+from conceptlab.studies.yang2025.symmetric_runs import count_starts, pick, run_tables, turning_points
+from conceptlab.theory import Cell, Sim, Trained, run_cell
+
+MICRO = settings.Size(d=4, samples=64, epochs=12, starts=6, tasks=2)
+NUMBERED = [number for number in range(1, 20) if number != 6]
+
+
+@pytest.fixture
+def micro(monkeypatch: pytest.MonkeyPatch) -> Results:
+    """Two seeds of everything at a size that only proves that the parts fit together."""
+    monkeypatch.setitem(settings.SIZES, "tiny", MICRO)
+    monkeypatch.setitem(failure._STEPS, "tiny", 60)
+    return Results([], "tiny", (0, 1))
+
+
+def test_the_study_has_every_figure_of_the_paper_that_needs_no_diffusion_model() -> None:
+    assert [figure.id for figure in STUDY.figures] == [*(f"fig{number}" for number in NUMBERED), "map"]
+    assert not any(figure.recipes("paper", (0,)) for figure in STUDY.figures)
+    for figure in STUDY.figures:
+        assert all(claim.id.startswith(f"yang2025.{figure.id}.") for claim in figure.claims)
+        assert all(claim.figure == figure.id for claim in figure.claims)
+
+
+@pytest.mark.parametrize("id_", [figure.id for figure in STUDY.figures])
+def test_every_figure_makes_tables_and_draws_them(id_: str, micro: Results) -> None:
+    figure = STUDY.figure(id_)
+    tables = figure.tables(micro)
+    assert all(len(table) for table in tables.values())
+    picture = figure.draw(micro, tables)
+    assert len(picture.axes) >= 2
+    assert len(judge(figure.claims, tables, "tiny")) == len(figure.claims)
+
+
+def test_clear_starts_are_the_reference_runs() -> None:
+    """OOD loss at the turning points of the reference runs, gradient descent on U."""
+    for example, levels in (
+        (examples.CLEAR_DOUBLE, (2.411, 0.302, 0.455)),
+        (examples.CLEAR_TRIPLE, (10.04, 1.508, 1.999, 0.4355, 0.4401)),
+    ):
+        assert example.start is not None
+        curve = run_tables(example, example.start, "clear")["curves"]["ood"].to_numpy()
+        found = turning_points(curve).value[0][: len(levels)]
+        assert np.abs(found / levels - 1).max() < 2e-3
+
+
+def test_count_starts_agrees_with_the_run_it_counts() -> None:
+    starts, band = count_starts(examples.DOUBLE, 25)
+    shown = pick(starts)
+    run = run_tables(examples.DOUBLE, examples.DOUBLE.random_starts(25)[shown], "random")
+    found = turning_points(run["curves"]["ood"].to_numpy())
+    row = starts.loc[shown]
+    assert found.descents[0] == row["descents"] == 2
+    assert found.largest_ascent[0] / run["curves"]["ood"].iloc[0] == pytest.approx(row["rise"])
+    entry = run["entries"].query("entry == '12'")["value"].to_numpy()
+    valley, peak = found.index[0][1:3]
+    assert bool(entry[peak] < entry[valley]) == bool(row["minor_falls"])
+    assert starts.loc[starts["descents"] < 2, "minor_falls"].isna().all()
+    assert band["seed"].nunique() == 20
+
+
+def test_pick_prefers_descents_then_the_rise() -> None:
+    starts = pd.DataFrame({"seed": [0, 1, 2], "descents": [2, 3, 3], "rise": [0.9, 0.1, 0.2]})
+    assert pick(starts) == 2
+
+
+def test_half_times_of_a_known_path() -> None:
+    """Outputs that follow 1 - e^{-at} exactly are half learnt at ln 2 / a, and a flat one never."""
+    run = networks.Run(Sim((1.0, 2.0), 0.0), 1, 2, 0.02, 640, 40)
+    steps = np.array(run.record())
+    a = run.sim.strengths
+    t = torch.from_numpy(steps * run.rate)
+    learnt = (1 - torch.exp(-t[:, None] * a)) * torch.tensor([1.0, 2.0])
+    outputs = torch.stack([learnt, torch.zeros_like(learnt)], dim=1)[:, :, None]
+    loss = torch.ones(len(steps), 2)
+    table = networks.half_table(run, Trained(steps, outputs, loss, loss, None), (0, 1))
+    first = table[table["seed"] == 0]
+    assert np.allclose(first["time"], first["predicted"], rtol=2e-2)
+    assert first["predicted"].iloc[0] == pytest.approx(math.log(2) / 0.5 / (0.02 * run.updates))
+    assert table.loc[table["seed"] == 1, "time"].isna().all()
+
+
+def test_swing_table_on_an_oracle_and_on_junk() -> None:
+    steps = np.arange(6)
+    swing = torch.tensor([1.0, 0.2, 0.3, 0.25, 0.1, 0.0])
+    steady = torch.linspace(1, 0, 6)
+    wiggle = steady + torch.tensor([0, 0.004, -0.004, 0.004, -0.004, 0])
+    loss = torch.stack([swing, steady, wiggle], dim=1)
+    trained = Trained(steps, torch.zeros(6, 3, 1, 2), loss, loss, None)
+    assert networks.swing_table(trained, (0, 1, 2), 0.01)["swings"].tolist() == [True, False, False]
+
+
+def test_published_half_learning_epochs() -> None:
+    """The paper's (7, 2) at sigma_1 = .05 and (1, 2) at 2, from a_p alone, to within an epoch and a half."""
+    size = settings.SIZES["paper"]
+    for sigma, published in ((0.05, (7, 2)), (2.0, (1, 2))):
+        predicted = order._run((1.0, 2.0), sigma, size, order._ONE_LAYER).half_epochs()
+        assert np.abs(np.array(predicted) - published).max() < 1.5
+
+
+def test_identities_hold_and_their_checks_can_fail() -> None:
+    assert order.closed_form_errors(horizon=2.0)["error"].max() < 1e-12
+    assert jacobian.entry_equation_errors(range(3))["error"].max() < 1e-12
+    starts = (0.1, 1e-4)
+    w, rate = jacobian.minor_paths(starts, points=200)
+    assert jacobian.turning_errors(starts, w, rate)["error"].max() < 1e-3
+    assert jacobian.turning_errors(starts, 1.01 * w, rate)["error"].min() > 5e-3
+
+
+def test_correlated_tasks_swing_only_towards_the_composition() -> None:
+    tasks = jacobian.correlated_tasks(range(4))
+    assert (tasks["towards"] > settings.LEVEL).all()
+    assert (tasks["away"] < 1e-6).all()
+
+
+def test_one_layer_does_not_swing_from_small_starts() -> None:
+    assert not deep.one_layer_swings(range(50))["swings"].any()
+
+
+def test_discordant_seeds() -> None:
+    first, second = pd.Series([True, True, False, True]), pd.Series([True, False, True, False])
+    found = discordant(first, second)
+    assert found.seeds == (1, 2, 3)
+    assert found.low.tolist() == [1, 0, 1]
+
+
+def test_concordance_of_perfect_and_reversed_orders() -> None:
+    times = pd.DataFrame({"seed": 0, "predicted": [1.0, 1.0, 2.0, 4.0], "time": [1.5, 1.0, 2.0, math.inf]})
+    assert compositions._concordance({"times": times}).low.tolist() == [1.0]
+    assert compositions._concordance({"times": times.assign(time=-times["time"])}).low.tolist() == [0.0]
+
+
+def test_cell_shares_count_by_stratum_and_level() -> None:
+    result = run_cell(Cell(2, 0.1, 4.0), range(60), noise=settings.LEVEL)
+    frame = pd.DataFrame({"d": 2, "scale": 0.1, "ratio": 4.0, "swing": result.swing, "pull": result.pull})
+    cells = map.cell_shares(frame).set_index(["stratum", "level"])["share"]
+    assert cells["all", settings.LEVEL] == result.share()
+    assert cells["towards", settings.LEVEL] == result.share(pull=1)
+    assert cells["all", settings.FINE_LEVEL] == result.share(settings.FINE_LEVEL) > result.share()
+
+
+@pytest.mark.slow
+def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = [Cell(2, 0.1, 4.0), Cell(4, 0.1, 2.0)]
+    alone = map.run_cells(cells, range(20))
+    monkeypatch.setattr(map, "_WORTH_PROCESSES", 1)
+    together = map.run_cells(cells, range(20))
+    for one, other in zip(alone, together, strict=True):
+        assert one.cell == other.cell
+        assert np.array_equal(one.swing, other.swing)
+
+
+@pytest.mark.slow
+def test_the_whole_study_runs_tiny(tmp_path: Path) -> None:
+    seeds = studies.parse_seeds(STUDY, "tiny", None)
+    whole = studies.Order(STUDY, STUDY.figures, "tiny", seeds, {})
+    started = time.perf_counter()
+    runs = studies.run(whole, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
+    assert time.perf_counter() - started < 120
+    assert all((run.path / "figures" / f"{run.path.name}.png").stat().st_size > 10_000 for run in runs)
+    verdicts = [verdict for run in runs for verdict in run.verdicts]
+    assert len(verdicts) == len(STUDY.claims)
+    assert all(v.verdict == "reproduced" for v in verdicts if v.kind == "identity")
