@@ -1,0 +1,208 @@
+"""What okawa2023 claims about emergence (Figures 5, 6, 7, 10, 13 and 16), with thresholds fixed beforehand.
+
+Definitions avoid what is true by arithmetic: that a product is later than a mean is no finding, that it is more sudden
+is; that a class is later than its slowest variable is no finding, that it comes with it is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from conceptlab.claims import (
+    Claim,
+    NoData,
+    PerSeed,
+    Tables,
+    accuracy_resolution,
+    final_value,
+    ordering,
+    ratio,
+    value_per_seed,
+)
+from conceptlab.studies.okawa2023.settings import PAPER, THRESHOLD
+from conceptlab.studies.okawa2023.tables import joint, times_by
+
+HELD_OUT = 0.95
+_CLOSE = 1.25
+"""Times within a quarter of each other come together: evaluations are about that far apart."""
+
+
+def _order(tables: Tables) -> PerSeed:
+    return ordering(list(times_by(tables["times"]).values()))
+
+
+def _held_out(tables: Tables) -> PerSeed:
+    return final_value(joint(tables["curves"]).query("distance > 0"), over="min")
+
+
+def _sudden(tables: Tables) -> PerSeed:
+    rises = tables["rises"]
+    return value_per_seed(rises.assign(value=rises["product"] / rises["mean"]))
+
+
+def _bottleneck(tables: Tables) -> PerSeed:
+    """The joint accuracy's time over the slowest variable's."""
+    times = times_by(tables["bottleneck"], "variable")
+    whole = times.pop("joint")
+    # The largest of several bounded times: bounds go through a maximum as through a minimum.
+    low = np.max([part.low for part in times.values()], axis=0)
+    high = np.max([part.high for part in times.values()], axis=0)
+    return ratio(whole, PerSeed(whole.seeds, low, high))
+
+
+def _product_rule(tables: Tables) -> PerSeed:
+    """The product rule's error over that of the better of the two other rules."""
+    rules = tables["rules"]
+    if rules.empty:
+        raise NoData("no held-out class had two variables between .2 and .9 at any evaluation")
+    errors = rules.pivot_table(index="seed", columns="rule", values="error")
+    return PerSeed.exact(errors["product"] / errors[["minimum", "Fréchet bound"]].min(axis=1))
+
+
+def _toy_errors(tables: Tables) -> PerSeed:
+    toy = tables["toy"]
+    worst = (toy["closed"] - toy["simulated"]).abs().groupby(toy["n"]).max()
+    return PerSeed.exact({f"n={n}": float(error) for n, error in worst.items()})
+
+
+def _toy_prediction(tables: Tables) -> PerSeed:
+    """Error of P(n) with p from distance 1 over that of distance 1's own curve, at distances 2 and 3."""
+    fits = tables["fits"].query("distance > 1")
+    if fits.empty:
+        raise NoData("no class lies further than distance 1 from training")
+    error = fits.groupby("seed")[["rmse", "null"]].mean()
+    return PerSeed.exact(error["rmse"] / error["null"])
+
+
+def _disagreement(tables: Tables) -> PerSeed:
+    return value_per_seed(tables["disagreement"])
+
+
+def _gender(tables: Tables) -> PerSeed:
+    times = times_by(tables["gender"], "gender")
+    if len(times) < 2:
+        raise NoData("needs both genders among the classes")
+    return ratio(times["male"], times["female"])
+
+
+def order_claim(figure: str, distances: str) -> Claim:
+    return Claim(
+        id=f"{PAPER}.{figure}.order",
+        paper=PAPER,
+        figure=figure,
+        statement=f"Classes emerge in the order of their distance from training: {distances}.",
+        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
+        measure=_order,
+        threshold=1.0,
+        side="above",
+        transform="log",
+    )
+
+
+FIG5 = (
+    order_claim("fig5", "training, 1, 2"),
+    Claim(
+        id=f"{PAPER}.fig5.held-out",
+        paper=PAPER,
+        figure="fig5",
+        statement="In the end the model draws every combination it never saw.",
+        statistic="final accuracy of the worst held-out class",
+        measure=_held_out,
+        threshold=HELD_OUT,
+        side="above",
+        resolution=accuracy_resolution(HELD_OUT, 1000),
+    ),
+)
+
+FIG6 = (
+    Claim(
+        id=f"{PAPER}.fig6.sudden",
+        paper=PAPER,
+        figure="fig6",
+        statement="Multiplication makes the furthest class emerge more suddenly than its variables on average.",
+        statistic="10–90 % rise relative to the half-way time: product of indicators over mean of accuracies",
+        measure=_sudden,
+        threshold=1.0,
+        side="below",
+        transform="log",
+    ),
+    Claim(
+        id=f"{PAPER}.fig6.bottleneck",
+        paper=PAPER,
+        figure="fig6",
+        statement="The slowest variable is the bottleneck: the furthest class emerges with it.",
+        statistic=f"emergence time (accuracy {THRESHOLD}) of the class over that of its slowest variable",
+        measure=_bottleneck,
+        threshold=_CLOSE,
+        side="below",
+        transform="log",
+    ),
+    Claim(
+        id=f"{PAPER}.fig6.product",
+        paper=PAPER,
+        figure="fig6",
+        statement="Single accuracies multiply: their product tells the joint accuracy better than other rules do.",
+        statistic="error of the product over the smaller error of minimum and Fréchet bound, held-out classes with at "
+        "least two variables in [.2, .9]",
+        measure=_product_rule,
+        threshold=1.0,
+        side="below",
+        transform="log",
+    ),
+)
+
+FIG7 = (
+    Claim(
+        id=f"{PAPER}.fig7.closed-form",
+        paper=PAPER,
+        figure="fig7",
+        statement="P(n) = (1 - (1-p)^t)^n is the chance that n independent abilities are learnt by step t.",
+        statistic="largest difference from 20,000 simulated learners, n = 1 … 4",
+        measure=_toy_errors,
+        threshold=0.02,
+        side="below",
+        kind="identity",
+    ),
+    Claim(
+        id=f"{PAPER}.fig7.predicts",
+        paper=PAPER,
+        figure="fig7",
+        statement="The toy model with p fitted at distance 1 tells the curves at distances 2 and 3.",
+        statistic="error of P(n) over the error of distance 1's curve taken for all distances",
+        measure=_toy_prediction,
+        threshold=1.0,
+        side="below",
+        transform="log",
+    ),
+)
+
+FIG10 = (
+    order_claim("fig10", "training, 1, 2 (CelebA)"),
+    Claim(
+        id=f"{PAPER}.fig10.gender",
+        paper=PAPER,
+        figure="fig10",
+        statement="The under-represented gender is learnt later.",
+        statistic=f"time at which gender reaches accuracy {THRESHOLD}: classes of men over classes of women",
+        measure=_gender,
+        threshold=1.0,
+        side="above",
+        transform="log",
+    ),
+)
+
+FIG13 = (
+    Claim(
+        id=f"{PAPER}.fig13.probes",
+        paper=PAPER,
+        figure="fig13",
+        statement="The probe sees in generated images what an eye that measures them sees.",
+        statistic="share of final images that the judge and the analytic readout read differently",
+        measure=_disagreement,
+        threshold=0.05,
+        side="below",
+        resolution=accuracy_resolution(0.05, 8000),
+    ),
+)
+
+FIG16 = (order_claim("fig16", "training, 1, 2, 3 (four variables)"),)

@@ -1,0 +1,184 @@
+"""Figures 5, 6, 7, 13–15 and 16: emergence by distance and by multiplication, and what the probes saw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.figures import Line
+from conceptlab.store import Member
+from conceptlab.studies.okawa2023.order import LEVEL, P_TOY, furthest
+from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
+from conceptlab.studies.study import Results, Tables
+from conceptlab.theory.toy import success_probability
+
+_GREY = "#8a8f98"
+
+
+def seeds_of(table: pd.DataFrame) -> str:
+    return figures.seeds_text(int(table["seed"].nunique()))
+
+
+@figures.house()
+def draw_emergence(results: Results, tables: Tables) -> Picture:
+    """Figures 5, 10 and 16: (a) the concept graph, with trajectories where it has three axes, (b) accuracy by distance,
+    (c) samples over time."""
+    member = results.members[0]
+    space, split = member.world.space, member.split
+    curves, times = tables["curves"], tables["times"]
+    page = figures.figure(columns=2, height=4.9)
+    grid = page.add_gridspec(2, 2, width_ratios=(1.0, 1.25), height_ratios=(1.15, 1.0))
+    ax = page.add_subplot(grid[0, 0])
+    graph_with_paths(ax, curves, member)
+    ax = page.add_subplot(grid[0, 1])
+    figures.panel(ax, "b", "Accuracy by concept distance")
+    accuracy_with_marks(ax, curves, times, chance=1 / len(space))
+    ax = page.add_subplot(grid[1, :])
+    figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
+    samples_over_training(ax, member, shown_classes(split))
+    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {marks_text(times, THRESHOLD)}")
+    return page
+
+
+def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
+    """The concept graph, and where it can be drawn as a cube how images of each class move through it."""
+    space, split = member.world.space, member.split
+    figures.panel(ax, "a", "Through concept space" if len(space.names) <= 3 else "Concept graph")
+    figures.draw_graph(ax, space, split, labels_beside=len(space.names) <= 3)
+    if len(space.names) <= 3:
+        figures.trajectories(ax, curves, space, split)
+
+
+def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> None:
+    """Accuracy by distance with emergence times marked and the level of guessing."""
+    figures.accuracy_by_distance(ax, curves)
+    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
+    ax.axhline(chance, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
+
+
+@figures.house()
+def draw_multiplicative(results: Results, tables: Tables) -> Picture:
+    """Figure 6: (a) product against mean, (b) each variable by itself, (c) the ability to alter each variable."""
+    member = results.members[0]
+    space, split = member.world.space, member.split
+    curves = tables["curves"]
+    cls = furthest(curves)
+    page = figures.figure(columns=2, height=2.5)
+    axes = page.subplots(1, 3)
+    figures.panel(axes[0], "a", f"Class {cls}: product or mean")
+    figures.additive_or_multiplicative(axes[0], curves, cls)
+    figures.panel(axes[1], "b", f"Class {cls}: each variable")
+    figures.accuracy_per_variable(axes[1], curves, cls, space.names)
+    figures.panel(axes[2], "c", "Capability along edges")
+    train = {space.code(c) for c in split.train}
+    edges(axes[2], curves, space.names, train)
+    figures.caption(
+        page,
+        f"{seeds_of(curves)}. {cls}: {space.words(space.parse(cls))}. c: chance that a variable is drawn right at both "
+        "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
+        "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",
+    )
+    return page
+
+
+def edges(ax: Axes, curves: pd.DataFrame, names: tuple[str, ...], train: set[str]) -> None:
+    """Edge capability by altered variable, inside and outside the training set."""
+    figures.accuracy_axes(ax, "edge capability")
+    rows = curves[curves["measure"] == "edge_capability"]
+    inside = rows["class"].map(lambda edge: set(str(edge).split("-")) <= train)
+    colours, ends = figures.variable_colours(names), []
+    for name in names:
+        for within, dashes in ((True, "-"), (False, (0, (3, 1.5)))):
+            line = Line(colours[name], "" if within else name, dashes=dashes)
+            found = figures.band(ax, rows[(rows["variable"] == name) & (inside == within)], line)
+            if len(found):
+                ends.append((float(found["mean"].iloc[-1]), line))
+    ax.axhline(0.25, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
+    figures.name_ends(ax, ends)
+
+
+@figures.house()
+def draw_toy(results: Results, tables: Tables) -> Picture:
+    """Figure 7: (a) P(n) over time with simulated learners, (b) critical time against n, (c) the model's prediction of
+    measured curves at larger distances from p fitted at distance 1."""
+    page = figures.figure(columns=2, height=2.5)
+    axes = page.subplots(1, 3)
+    toy = tables["toy"]
+    figures.panel(axes[0], "a", f"Toy model, p = {P_TOY:g}")
+    for n, rows in toy.groupby("n"):
+        colour = figures.distance_colour(int(str(n)))
+        axes[0].plot(rows["t"], rows["closed"], color=colour, label=f"n = {n}")
+        dots = rows[rows["t"] % 20 == 0]
+        axes[0].plot(dots["t"], dots["simulated"], "o", ms=2.6, color=colour, mec="white", mew=0.4)
+    axes[0].axhline(LEVEL, color=_GREY, lw=0.7, ls=(0, (1, 2)))
+    axes[0].set(xlabel="step t", ylabel="P(n)", xlim=(0, 150))
+    axes[0].legend(loc="lower right")
+    figures.panel(axes[1], "b", f"Steps to reach P* = {LEVEL:g}")
+    for shade, (p, rows) in zip(("#1a1c20", "#5c626b", "#9aa0a8"), tables["critical"].groupby("p")):
+        axes[1].plot(rows["n"], rows["t"], "o-", ms=2.4, lw=1, color=shade, label=f"p = {p:g}")
+    axes[1].set(xlabel="abilities n", ylabel="critical step t*", ylim=(0, None))
+    axes[1].legend(loc="upper left")
+    figures.panel(axes[2], "c", "Measured and predicted")
+    _predicted(axes[2], tables)
+    figures.caption(
+        page,
+        f"a: lines are the closed form, dots 20,000 simulated learners. c: {seeds_of(tables['curves'])}; dashed: P(n) "
+        "at distance n with p fitted at distance 1, mean over seeds; distance 3 from four variables.",
+    )
+    return page
+
+
+def _predicted(ax: Axes, tables: Tables) -> None:
+    figures.accuracy_axes(ax)
+    curves, fits, ends = tables["curves"], tables["fits"], []
+    most = curves.groupby("distance")["variables"].min()
+    for distance, variables in most.items():
+        number = int(str(distance).split(".")[0])
+        if number == 0:
+            continue
+        line = Line(figures.distance_colour(number), figures.distance_name(number))
+        rows = curves[(curves["distance"] == distance) & (curves["variables"] == variables)]
+        found = figures.band(ax, rows, line)
+        ends.append((float(found["mean"].iloc[-1]), line))
+        steps = found["step"].to_numpy(dtype=float)
+        own = fits[(fits["variables"] == variables) & (fits["distance"] == distance)]
+        told = np.mean([success_probability(steps, p, number) for p in own["p"]], axis=0)
+        ax.plot(steps, told, color=line.colour, lw=1, ls=(0, (4, 1.5)))
+    figures.name_ends(ax, ends)
+
+
+def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
+    """Figures 13–15: for one variable, the mean generated image of every class with the share read right."""
+
+    @figures.house()
+    def draw(results: Results, tables: Tables) -> Picture:
+        member = results.members[0]
+        space, split = member.world.space, member.split
+        shares = tables["readings"].query(f"variable == '{variable}'")
+        page = figures.figure(columns=2, height=3.3)
+        axes = page.subplots(2, 4)
+        images = member.samples().numpy()
+        for ax, cls, drawn in zip(axes.flat, space, images):
+            code = space.code(cls)
+            ax.imshow(figures.thumbnail(figures.mean_image(drawn)), interpolation="nearest")
+            ax.set(xticks=[], yticks=[])
+            ax.spines[:].set(visible=True, color=figures.distance_colour(split.distance(cls)), linewidth=1.6)
+            value = space.concepts[space.variable(variable)].values[cls[space.variable(variable)]]
+            ax.set_title(f"{code}  {value}", fontsize=7.5, loc="center")
+            mean = shares[shares["class"] == code].groupby("reader")["value"].mean()
+            ax.set_xlabel("   ".join(f"{name} {mean[name]:.2f}" for name in mean.index), fontsize=6.2)
+        figures.caption(
+            page,
+            f"Mean of {images.shape[1]} final images of seed {member.recipe.seed}; shares on which {variable} is read "
+            f"right, mean over {shares['seed'].nunique()} seeds: the judge on all final images, the analytic readout "
+            f"and the paper's linear probes on those kept. Frames: distance from training. Digits: {space.order}.",
+        )
+        return page
+
+    return draw

@@ -1,0 +1,245 @@
+"""The named figures: `frequency`, `centres`, `correlation`, `distance`, `threshold`, `ablation`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+from scipy import stats
+
+from conceptlab import figures
+from conceptlab.figures import Line
+from conceptlab.studies.okawa2023.draw_data import count_axis
+from conceptlab.studies.okawa2023.draw_order import seeds_of
+from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.study import Results, Tables
+
+_WAYS = {
+    "drawn rarely": Line("#0072B2", "drawn rarely, many images", "o"),
+    "natural": Line("#D55E00", "few images, drawn as they come", "s"),
+    "balanced": Line("#009E73", "few images, drawn evenly", "^"),
+}
+_RULES = {"product": "#56B4E9", "minimum": "#CC79A7", "Fréchet bound": "#8C6D31"}
+
+
+def seed_times(times: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Each seed's geometric mean over classes; NaN where a class never emerged."""
+    logs = times.assign(time=np.log(times["time"]))
+    mean = logs.groupby(["seed", *by])["time"].agg(lambda t: np.exp(t.mean(skipna=False)))
+    return mean.reset_index()
+
+
+def time_marks(ax: Axes, at: float, times: Sequence[float], last: float, line: Line) -> None:
+    """One group of seeds: their times as small dots, the median as a mark, seeds that never got there above the end."""
+    values = np.asarray(times, dtype=float)
+    never = np.isnan(values)
+    shown = np.where(never, 1.3 * last, values)
+    ax.plot(
+        np.full(len(shown), at),
+        shown,
+        line.marker,
+        ms=2.4,
+        color=line.colour,
+        alpha=0.5,
+        mec="none",
+        clip_on=False,
+    )
+    middle = np.median(shown)
+    face = "white" if middle > last else line.colour
+    ax.plot([at], [middle], line.marker, ms=5, mfc=face, mec=line.colour, mew=1, clip_on=False)
+
+
+def time_axis(ax: Axes, first: float, last: float) -> None:
+    ax.set_yscale("log")
+    ax.set_ylim(0.8 * first, 1.5 * last)
+    ax.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
+    ax.set_ylabel(f"step of reaching {THRESHOLD:g}")
+
+
+_NEVER = "Small marks: seeds; large: their median; in the grey field: not within the run."
+
+
+@figures.house()
+def draw_frequency(results: Results, tables: Tables) -> Picture:
+    """Emergence time against the share of a class, for three ways of being rare: (a) unseen classes that need its
+    value, (b) the class itself."""
+    times = tables["times"]
+    first, last = float(times["first"].min()), float(times["last"].max())
+    page = figures.figure(columns=2, height=2.9)
+    axes = page.subplots(1, 2, sharey=True)
+    for ax, letter, role, title in zip(
+        axes, "ab", ("out", "in"), ("Unseen combinations", "The rare class itself")
+    ):
+        figures.panel(ax, letter, title)
+        time_axis(ax, first, last)
+        own = seed_times(times[times["role"] == role], ["way", "share"])
+        for way, line in _WAYS.items():
+            rows = own[own["way"].isin([way, "base"])]
+            for share, group in rows.groupby("share"):
+                time_marks(ax, float(str(share)), list(group["time"]), last, line)
+            middle = rows.assign(time=rows["time"].fillna(1.3 * last)).groupby("share")["time"].median()
+            ax.plot(middle.index, middle, color=line.colour, lw=1, label=line.label)
+        ax.set_xscale("log")
+        shares = sorted(own["share"].unique())
+        ax.set_xticks(shares, [f"{100 * share:g}" for share in shares])
+        ax.minorticks_off()
+        ax.set_xlabel("share of 001, %")
+    axes[1].legend(loc="upper right", fontsize=6.4)
+    figures.caption(
+        page, f"{times['seed'].nunique()} seeds, as many steps for all. {_NEVER} 25 % is Figure 5 itself."
+    )
+    return page
+
+
+def _groups(ax: Axes, times: pd.DataFrame, column: str, names: Sequence[Hashable]) -> None:
+    """For each name on the horizontal axis the times of all distances side by side."""
+    first, last = float(times["first"].min()), float(times["last"].max())
+    time_axis(ax, first, last)
+    own = seed_times(times, [column, "distance"])
+    distances = sorted(own["distance"].unique())
+    for place, name in enumerate(names):
+        for shift, distance in enumerate(distances):
+            rows = own[(own[column] == name) & (own["distance"] == distance)]
+            number = int(distance)
+            line = Line(figures.distance_colour(number), marker=figures.distance_marker(number))
+            if len(rows):
+                time_marks(
+                    ax, place + 0.22 * (shift - (len(distances) - 1) / 2), list(rows["time"]), last, line
+                )
+    for number in distances:
+        ax.plot(
+            [], [], figures.distance_marker(int(number)), color=figures.distance_colour(int(number)),
+            label=figures.distance_name(int(number)),
+        )  # fmt: skip
+    ax.set_xlim(-0.6, len(names) - 0.4)
+
+
+@figures.house()
+def draw_centres(results: Results, tables: Tables) -> Picture:
+    """Emergence times by distance for every corner as the centre of the training set."""
+    times = tables["times"]
+    names = sorted(times["centre"].unique())
+    page = figures.figure(columns=2, height=2.8)
+    ax = page.subplots()
+    ax.set_title("Every corner as the centre of training")
+    _groups(ax, times, "centre", names)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_xlabel("centre of the training set")
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    order = results.members[0].world.space.order
+    figures.caption(page, f"{times['seed'].nunique()} seeds. Digits: {order}. {_NEVER} 000 is Figure 5.")
+    return page
+
+
+@figures.house()
+def draw_correlation(results: Results, tables: Tables) -> Picture:
+    """(a) how far joint accuracy leaves the product, (b) the error of each rule, against the training correlation."""
+    page = figures.figure(columns=2, height=2.5)
+    left, right = page.subplots(1, 2)
+    figures.panel(left, "a", "Joint accuracy leaves the product")
+    figures.band(left, tables["departures"], Line("#1a1c20"), x="correlation")
+    left.set(xlabel="correlation of shape and size in training", ylabel="|joint - product|", ylim=(0, None))
+    figures.panel(right, "b", "Which rule tells the joint accuracy")
+    ends, rules = [], tables["rules"]
+    for rule, colour in _RULES.items():
+        line = Line(colour, rule)
+        found = figures.band(right, rules[rules["rule"] == rule], line, x="correlation", y="error")
+        if len(found):
+            ends.append((float(found["mean"].iloc[-1]), line))
+    right.set(
+        xlabel="correlation of shape and size in training", ylabel="mean absolute error", ylim=(0, None)
+    )
+    figures.name_ends(right, ends)
+    figures.caption(
+        page,
+        f"{seeds_of(tables['departures'])}. a: classes against the correlation (small circles, large triangles), mean "
+        "over training. b: held-out classes with two or more variables in [.2, .9]; no point where there were none.",
+    )
+    return page
+
+
+@figures.house()
+def draw_distance(results: Results, tables: Tables) -> Picture:
+    """Emergence time of held-out classes against (a) Hamming and (b) signal-weighted distance from training."""
+    times = tables["times"].query("distance > 0")
+    last = float(times["last"].max())
+    page = figures.figure(columns=2, height=2.7)
+    axes = page.subplots(1, 2, sharey=True)
+    parts = (("a", "Hamming distance", "distance"), ("b", "Signal-weighted distance", "weighted"))
+    for ax, (letter, title, column) in zip(axes, parts):
+        time_axis(ax, float(times["first"].min()), last)
+        for distance, rows in times.groupby("distance"):
+            number = int(str(distance).split(".")[0])
+            shift = 0.0 if column == "weighted" else 0.06 * (rows["seed"] - rows["seed"].mean())
+            ax.plot(
+                rows[column] + shift, rows["time"].fillna(1.3 * last), figures.distance_marker(number), ms=3,
+                color=figures.distance_colour(number), alpha=0.6, mec="none", label=figures.distance_name(number),
+            )  # fmt: skip
+        ranks = stats.rankdata(times["time"].fillna(np.inf))
+        rho = np.corrcoef(stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
+        figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}")
+        ax.set_xlabel(f"{title.lower()} from training")
+    axes[0].legend(loc="lower right")
+    costs = ", ".join(
+        f"{v} {c:.2g}" for v, c in zip(tables["signals"]["variable"], tables["signals"]["cost"])
+    )
+    figures.caption(
+        page,
+        f"{times['seed'].nunique()} seeds, all centres; in the grey field: not within the run. ρ: Spearman over all "
+        f"points (never reached: last). Cost of altering a variable, mean signal over its signal: {costs}.",
+    )
+    return page
+
+
+@figures.house()
+def draw_threshold(results: Results, tables: Tables) -> Picture:
+    """(a) accuracy of each variable in the class that teaches it against its samples, (b) predicted and measured
+    critical numbers."""
+    samples, predicted = tables["samples"], tables["predicted"]
+    page = figures.figure(columns=2, height=2.7)
+    left, right = page.subplots(1, 2)
+    figures.panel(left, "a", "Each variable against its samples")
+    figures.accuracy_axes(left, "final accuracy of the variable")
+    colours, ends = figures.variable_colours(sorted(samples["teaches"].unique())), []
+    own = samples[(samples["role"] == "in") & (samples["variable"] == samples["teaches"])]
+    for name, rows in own.groupby("teaches"):
+        line = Line(colours[str(name)], str(name))
+        found = figures.band(left, rows, line, x="number")
+        ends.append((float(found["mean"].iloc[-1]), line))
+    count_axis(left, sorted(own["number"].unique()))
+    figures.name_ends(left, ends)
+    figures.panel(right, "b", "Told beforehand from concept signal")
+    last = float(predicted["last"].max())
+    for name, rows in predicted.groupby("teaches"):
+        line = Line(colours[str(name)])
+        # One at most is drawn as one: a logarithmic axis has no zero.
+        time_marks(right, float(rows["predicted"].iloc[0]), list(rows["time"].clip(lower=1.0)), last, line)
+        right.annotate(str(name), (float(rows["predicted"].iloc[0]), 1.0), (0, 3), textcoords="offset points",
+                       ha="center", fontsize=6.8, color=line.colour)  # fmt: skip
+    right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
+    right.set(xlim=(1, 2 * last), ylim=(0.8, 1.5 * last))
+    right.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
+    right.plot([1, last], [1, last], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
+    figures.caption(
+        page,
+        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. {_NEVER}",
+    )
+    return page
+
+
+@figures.house()
+def draw_ablation(results: Results, tables: Tables) -> Picture:
+    """Emergence times by distance under each switch that paper and code disagree on, beside the base."""
+    times = tables["times"]
+    names = ["base", *sorted(name for name in times["switch"].unique() if name != "base")]
+    page = figures.figure(columns=2, height=3.1)
+    ax = page.subplots()
+    ax.set_title("Figure 5 under each switch")
+    _groups(ax, times, "switch", names)
+    ax.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names], fontsize=6.4)
+    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    figures.caption(page, f"{times['seed'].nunique()} seeds. {_NEVER}")
+    return page
