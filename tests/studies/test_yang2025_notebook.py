@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from notebooks import run_notebook
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "yang2025.ipynb"

@@ -17,6 +17,7 @@ from conceptlab.theory import Sim, find_swings, one_layer, ood_loss, symmetric
 _MU = (1.0, 2.0)
 _DEPTHS = (1, 2, 4)
 _SMALL_START = 0.01
+_RECORDS = 16  # an epoch: in low dimension a swing is over in one or two
 _THREE_LAYER_MU = ((1.0, 2.0), (2.0, 4.0))
 _WIDE = 0.5  # clusters wide enough for a cut at ½·min mu to remove something
 
@@ -25,8 +26,8 @@ def _run(dimension: str, depth: int, size: Size) -> Run:
     """The paper's high-dimensional network (rotated, lr .1) or its low one (d = 2, hidden 4, lr .01)."""
     if dimension == "high":
         sim = Sim(_MU, SIGMA, d=size.d, rotation=0)
-        return Run(sim, depth, size.d, 0.1, size.samples, size.epochs)
-    return Run(Sim(_MU, SIGMA), depth, 4, 0.01, size.samples, size.epochs)
+        return Run(sim, depth, size.d, 0.1, size.samples, size.epochs, records=_RECORDS)
+    return Run(Sim(_MU, SIGMA), depth, 4, 0.01, size.samples, size.epochs, records=_RECORDS)
 
 
 def _dimension_tables(results: Results) -> dict[str, pd.DataFrame]:
@@ -68,7 +69,7 @@ def _three_layer_tables(results: Results, *, cut: bool) -> dict[str, pd.DataFram
     for mu in _THREE_LAYER_MU:
         for radius in (None, min(mu) / 2) if cut else (None,):
             sim = Sim(mu, _WIDE if cut else SIGMA, d=3, radius=radius)
-            run = Run(sim, 3, 3, 0.01, size.samples, size.epochs)
+            run = Run(sim, 3, 3, 0.01, size.samples, size.epochs, records=_RECORDS)
             trained = run.train(seeds, probes=sim.centres)
             labels = {"mu1": mu[0], "mu2": mu[1], "cut": radius is not None}
             for probe, point in enumerate(("composition", "centre 1", "centre 2")):

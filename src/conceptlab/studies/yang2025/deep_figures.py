@@ -40,7 +40,7 @@ def draw_dimensions(results: Results, tables: Tables) -> Picture:
         drawing.log_band(axes[2], losses[losses["dimension"] == dimension], "epoch", "ood", look)
         axes[2].plot([], [], color=look.colour, label=name)
     drawing.loss_axes(axes[2], "OOD loss / its start", "epoch")
-    drawing.key(axes[2], loc="lower left")
+    drawing.key(axes[2], loc="upper right")
     figures.panel(axes[3], "d", "Seeds that swing, by depth")
     _shares_by_depth(axes[3], tables["swings"], names)
     figures.caption(

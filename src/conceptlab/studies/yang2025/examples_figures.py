@@ -18,6 +18,7 @@ from conceptlab.studies.yang2025.symmetric_runs import PICKED, turning_points
 
 _TITLES = {"random": "a random start", "clear": "a correlated start"}
 _FLOOR = 1e-4
+_LABELLED = 4  # more turning points than this lie too close for numbers beside them
 _MINOR = "#D55E00"
 _ROLES: dict[str, dict[str, Any]] = {
     "major": {"lw": 1.8, "zorder": 3},
@@ -61,8 +62,19 @@ def draw_entries(results: Results, tables: Tables) -> Picture:
             drawing.log_band(row[2], tables["band"], "step", "ood", figures.Line(MUTED))
             drawing.loss_axes(row[2], "OOD loss / its start", "step", floor=_FLOOR)
             row[2].set_xlim(0, 1.5 * _horizon(_of(tables, "curves", "random")))
-    _caption(page, tables, f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss.")
+    _caption(
+        page,
+        tables,
+        f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss{_values(tables)}.",
+    )
     return page
+
+
+def _values(tables: Tables) -> str:
+    """The levels of the turning points of the random start, where they are too many to stand in the panel."""
+    found = turning_points(_of(tables, "curves", "random")["ood"].to_numpy()).value[0]
+    inner = found[np.isfinite(found)][1:-1]
+    return ": " + ", ".join(f"{level:.3g}" for level in inner) if len(inner) > _LABELLED else ""
 
 
 def entries(ax: Axes, table: pd.DataFrame, until: float) -> None:
@@ -106,7 +118,7 @@ def _mark_turns(ax: Axes, steps: np.ndarray, loss: np.ndarray) -> None:
     found = turning_points(loss)
     inner = found.index[0][found.index[0] >= 0][1:-1]
     ax.plot(steps[inner], loss[inner], "o", ms=4, color=INK, mec="white", mew=0.6, zorder=5)
-    for number, index in enumerate(inner):
+    for number, index in enumerate(inner if len(inner) <= _LABELLED else ()):
         offset = (0, -9) if number % 2 == 0 else (0, 4)
         drawing.label_at(ax, (float(steps[index]), float(loss[index])), f"{loss[index]:.3g}", INK, offset)
 
@@ -121,7 +133,7 @@ def _descents(ax: Axes, starts: pd.DataFrame) -> None:
         ax.text(number, height + 0.02, f"{height:.1%}" if height else "0", ha="center", fontsize=6.8)
     ax.set_xticks(list(numbers))
     ax.set_ylim(0, min(1.15, max(heights) + 0.15))
-    ax.set_xlabel("number of descents of the OOD loss")
+    ax.set_xlabel("number of descents")
     ax.set_ylabel(f"share of {len(starts)} starts")
 
 

@@ -117,7 +117,7 @@ def _eigenvalues(ax: Axes, entries: pd.DataFrame) -> None:
     ax.set_yticks((-1, -1e-2, 0, 1e-2, 1), ("-1", "-0.01", "0", "0.01", "1"))
     ax.minorticks_off()
     _steps_axis(ax)
-    drawing.key(ax, loc="upper left")
+    drawing.key(ax, loc="lower left")
 
 
 def _steps_axis(ax: Axes) -> None:

@@ -23,7 +23,8 @@ from conceptlab.theory import (
 from conceptlab.theory.networks import Activation
 
 RECORDS = 4
-"""Records an epoch. Half-learning takes half an epoch at the fastest; crossings are interpolated between records."""
+"""Records an epoch, unless a run asks for more: half-learning takes half an epoch at the fastest, and crossings are
+interpolated between records."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Run:
     samples: int
     epochs: int
     activation: Activation = "linear"
-    dense: int | None = None  # epochs recorded RECORDS times each, later ones once; None: all
+    records: int = RECORDS  # an epoch
+    dense: int | None = None  # epochs recorded so often, later ones once; None: all
 
     @property
     def updates(self) -> int:
@@ -52,7 +54,7 @@ class Run:
     def record(self) -> list[int]:
         """The numbers of updates after which to record."""
         dense = self.epochs if self.dense is None else min(self.dense, self.epochs)
-        early = np.arange(dense * RECORDS + 1) * self.updates / RECORDS
+        early = np.arange(dense * self.records + 1) * self.updates / self.records
         late = np.arange(dense + 1, self.epochs + 1) * self.updates
         return [round(step) for step in (*early, *late)]
 

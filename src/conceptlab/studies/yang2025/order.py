@@ -31,7 +31,7 @@ class _Architecture:
 
 def _run(mu: tuple[float, float], sigma_1: float, size: Size, network: _Architecture) -> Run:
     sim = Sim(mu, (sigma_1, SIGMA), d=size.d, rotation=0)
-    return Run(sim, network.depth, size.d, _RATE, size.samples, size.epochs, network.activation, _DENSE)
+    return Run(sim, network.depth, size.d, _RATE, size.samples, size.epochs, network.activation, dense=_DENSE)
 
 
 def _order_tables(results: Results, network: _Architecture) -> dict[str, pd.DataFrame]:
