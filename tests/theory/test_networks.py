@@ -161,7 +161,9 @@ def test_bad_input_is_named(call, word: str) -> None:
 
 def test_linear_training_loss_is_the_mean_over_the_data() -> None:
     """The second moment is a short cut: on the very points that were drawn it gives the same loss."""
-    run = train(SIM, Network((3, 4, 3)), (5,), lr=0.05, steps=20, record=(0, 20), samples=50, with_jacobian=True)
+    run = train(
+        SIM, Network((3, 4, 3)), (5,), lr=0.05, steps=20, record=(0, 20), samples=50, with_jacobian=True
+    )
     assert run.jacobian is not None
     points = SIM.draw(50, module._stream(5, "data")).points
     for loss, w in zip(run.training_loss[:, 0], run.jacobian[:, 0], strict=True):
