@@ -34,7 +34,7 @@ def available(x: Tensor) -> bool:
 def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x (E·B, C, H, W), weight (E, O, C, 3, 3), bias (E, O) → (E·B, O, H, W), stride 1, padding 1."""
     taps = weight.permute(0, 3, 4, 2, 1).flatten(1, 2)  # (E, 9, C, O)
-    y = torch.ops.conceptlab.conv3x3(x, taps)
+    y = torch.ops.conceptlab.conv3x3(x, taps, False)
     if bias is None:
         return y
     members, outputs = bias.shape
@@ -42,13 +42,13 @@ def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 @torch.library.custom_op("conceptlab::conv3x3", mutates_args=())
-def _convolve(x: Tensor, taps: Tensor) -> Tensor:
-    return launch(x, taps)
+def _convolve(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
+    return launch(x, taps, turned)
 
 
 @_convolve.register_fake
-def _(x: Tensor, taps: Tensor) -> Tensor:
-    return _images(x, taps.shape[3])
+def _(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
+    return _images(x, taps.shape[2 if turned else 3])
 
 
 @torch.library.custom_op("conceptlab::conv3x3_weight", mutates_args=())
@@ -61,16 +61,15 @@ def _(x: Tensor, gradient: Tensor, members: int) -> Tensor:
     return x.new_empty((members, TAPS, x.shape[1], gradient.shape[1]))
 
 
-def _keep(ctx, inputs, output) -> None:
-    ctx.save_for_backward(*inputs)
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs[:2])
 
 
-def _backward(ctx, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:
+def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
     x, taps = ctx.saved_tensors
-    turned = taps.flip(1).transpose(2, 3)
-    to_x = torch.ops.conceptlab.conv3x3(gradient, turned) if ctx.needs_input_grad[0] else None
+    to_x = torch.ops.conceptlab.conv3x3(gradient, taps, True) if ctx.needs_input_grad[0] else None
     to_taps = torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)) if ctx.needs_input_grad[1] else None
-    return to_x, to_taps
+    return to_x, to_taps, None
 
 
 _convolve.register_autograd(_backward, setup_context=_keep)
@@ -81,26 +80,27 @@ def _images(x: Tensor, channels: int) -> Tensor:
     return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=torch.channels_last)
 
 
-def launch(x: Tensor, taps: Tensor) -> Tensor:
-    """The convolution itself."""
-    assert kernels is not None
+def launch(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
+    """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
     x, taps = x.contiguous(memory_format=torch.channels_last), taps.contiguous()
     members, _, channels, outputs = taps.shape
+    along, across = outputs, 1  # strides of the input and output channels of a tap
+    if turned:
+        channels, outputs, along, across = outputs, channels, across, along
     pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
     y = _images(x, outputs)
     block = min(128, max(16, _power_of_2(outputs)))
     depth = min(64, max(16, _power_of_2(channels)))
     grid = (_ceil(pixels, 128), _ceil(outputs, block), members)
     kernels.forward_kernel[grid](
-        x, taps, y, pixels, x.shape[2], x.shape[3], channels, outputs,
-        BM=128, BN=block, BK=depth, num_warps=4, num_stages=3,
+        x, taps, y, pixels, x.shape[2], x.shape[3], channels, outputs, along, across,
+        TURNED=turned, BM=128, BN=block, BK=depth, num_warps=4, num_stages=3,
     )  # fmt: skip
     return y
 
 
 def launch_weight(x: Tensor, gradient: Tensor, members: int) -> Tensor:
     """The gradient for the taps (members, 9, C, O), in the precision of x."""
-    assert kernels is not None
     x = x.contiguous(memory_format=torch.channels_last)
     gradient = gradient.contiguous(memory_format=torch.channels_last)
     channels, outputs = x.shape[1], gradient.shape[1]

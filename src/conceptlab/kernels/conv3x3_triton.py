@@ -10,8 +10,8 @@ import triton.language as tl
 
 @triton.jit
 def forward_kernel(
-    x, taps, y, pixels, height, width, channels, outputs,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, y, pixels, height, width, channels, outputs, along, across_stride,
+    TURNED: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     member = tl.program_id(2).to(tl.int64)
     x += member * pixels * channels
@@ -25,6 +25,7 @@ def forward_kernel(
     # One loop over taps and channel blocks, so that loads of the next block overlap with this product.
     for i in range(9 * blocks):
         tap = i // blocks
+        weight_tap = 8 - tap if TURNED else tap
         channel = (i % blocks) * BK + tl.arange(0, BK)
         shift_down, shift_across = tap // 3 - 1, tap % 3 - 1
         inside = (down + shift_down >= 0) & (down + shift_down < height)
@@ -36,7 +37,10 @@ def forward_kernel(
             other=0.0,
         )
         b = tl.load(
-            taps + (tap * channels + channel[:, None]) * outputs + column[None, :],
+            taps
+            + weight_tap * channels * outputs
+            + channel[:, None] * along
+            + column[None, :] * across_stride,
             mask=(channel < channels)[:, None] & (column < outputs)[None, :],
             other=0.0,
         )

@@ -45,17 +45,17 @@ class Cohort:
         self.device = torch.device(device)
         self.dtype = torch.bfloat16 if self.recipe.precision == "bfloat16" else torch.float32
         pairs = [_modules(recipe) for recipe in recipes]
-        rows = torch.stack(
-            [torch.cat([p.detach().flatten() for m in pair for p in m.parameters()]) for pair in pairs]
+        parts = [nn.ModuleDict(dict(zip(("denoiser", "process"), pair))) for pair in pairs]
+        self.layout = Layout.of(parts[0])
+        self.weights = torch.stack([self.layout.row(dict(p.named_parameters())) for p in parts]).to(
+            self.device
         )
-        self.plain = nn.ModuleDict(dict(zip(("denoiser", "process"), pairs[0]))).to(self.device)
+        self.plain = parts[0].to(self.device)
         self.denoiser = CohortDenoiser(pairs[0][0])
         self.process = pairs[0][1]
         self.objective = Objective(self.denoiser, self.process, self.recipe).to(self.device)
-        self.layout = Layout.of(self.plain)
         self.trained = [n for n, is_trained in zip(self.layout.names, self.layout.trained) if is_trained]
         self.mask = self.layout.mask().to(self.device)
-        self.weights = rows.to(self.device)
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
@@ -111,7 +111,7 @@ class Cohort:
         self.step += 1
 
     def _draw_batch(self) -> tuple[Tensor, ...]:
-        """All random numbers of a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms for the times."""
+        """All random numbers of a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms."""
         keys = {purpose: random.fold(key, self.step) for purpose, key in self.keys.items()}
         images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
         if self.recipe.condition_dropout:
@@ -194,7 +194,7 @@ class Cohort:
         held = weights.get(f"raw.{name}")
         if held is None or held.shape != shape:
             raise InputError(f"cannot start from that checkpoint: it has no '{name}' of shape {tuple(shape)}")
-        return held.float().flatten()
+        return held.float()
 
     def restore(self, index: int, state: dict[str, Tensor]) -> None:
         for name, matrix in self._matrices().items():

@@ -162,10 +162,20 @@ class StackedGroupNorm(_Layer):
         return plain.affine
 
     def forward(self, x: Tensor) -> Tensor:
-        normal = self.members(F.group_norm(x, self.groups, eps=self.eps))
-        shape = (self.weight.shape[0], 1, -1, 1, 1)
         assert self.bias is not None
-        return (normal * self.weight.view(shape) + self.bias.view(shape)).flatten(0, 1)
+        shape = (self.weight.shape[0], 1, -1, 1, 1)
+        normal = _group_norm_channels_last if x.is_cuda else F.group_norm
+        y = self.members(normal(x, self.groups, eps=self.eps))
+        return (y * self.weight.view(shape) + self.bias.view(shape)).flatten(0, 1).to(x.dtype)
+
+
+def _group_norm_channels_last(x: Tensor, groups: int, eps: float) -> Tensor:
+    """Torch's own turns channels-last images back on CUDA, and every convolution would have to turn them again."""
+    batch, channels, height, width = x.shape
+    rows = x.permute(0, 2, 3, 1).reshape(batch, height * width, groups, channels // groups).float()
+    variance, mean = torch.var_mean(rows, dim=(1, 3), keepdim=True, correction=0)
+    y = (rows - mean) * torch.rsqrt(variance + eps)
+    return y.view(batch, height, width, channels).permute(0, 3, 1, 2)
 
 
 class StackedConv2d(_Layer):

@@ -7,66 +7,98 @@ the network looks like, and a member's row is all there is to know about it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+# Parameters begin at multiples of this many columns: matrix units want aligned operands, in any precision.
+ALIGNMENT = 64
+
 
 @dataclass(frozen=True)
 class Layout:
-    """Where each parameter of a module lies in a row."""
+    """Where each parameter of a module lies in a row.
+
+    The kernels of convolutions lie as (taps, inputs, outputs), the order in which they are multiplied; `views` shows
+    them in the order torch knows. Columns between parameters are zero and stay zero.
+    """
 
     names: tuple[str, ...]
     shapes: tuple[torch.Size, ...]
     offsets: tuple[int, ...]
     trained: tuple[bool, ...]
+    size: int
 
     @classmethod
     def of(cls, module: nn.Module) -> Layout:
         named = list(module.named_parameters())
-        sizes = [parameter.numel() for _, parameter in named]
+        offsets, size = [], 0
+        for _, parameter in named:
+            offsets.append(size)
+            size += -(-parameter.numel() // ALIGNMENT) * ALIGNMENT
         return cls(
             tuple(name for name, _ in named),
             tuple(parameter.shape for _, parameter in named),
-            tuple(sum(sizes[:i]) for i in range(len(sizes))),
+            tuple(offsets),
             tuple(parameter.requires_grad for _, parameter in named),
+            size,
         )
 
-    @property
-    def size(self) -> int:
-        return self.offsets[-1] + math.prod(self.shapes[-1])
-
-    def row(self, module: nn.Module) -> Tensor:
-        """The parameters of a module, one after another."""
-        return torch.cat([parameter.detach().flatten() for parameter in module.parameters()])
+    def row(self, parameters: Mapping[str, Tensor]) -> Tensor:
+        """Named parameters of one model as a row."""
+        return self.gather(
+            {name: tensor.detach() for name, tensor in parameters.items()}, torch.empty(self.size)
+        )
 
     def views(self, matrix: Tensor) -> dict[str, Tensor]:
         """A row (P,) or matrix (E, P) as named parameters (*shape) or (E, *shape); they share its memory."""
         found = {}
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
             part = matrix[..., offset : offset + math.prod(shape)]
-            found[name] = part.view((*matrix.shape[:-1], *shape))
+            stored = part.view(*matrix.shape[:-1], *(shape[i] for i in _stored(shape)))
+            found[name] = _permuted(stored, _shown(shape))
         return found
 
-    def gather(self, gradients: dict[str, Tensor], like: Tensor) -> Tensor:
-        """Named gradients back into a row or matrix; parameters that are not trained get zeros."""
-        leading = like.shape[:-1]
-        parts = [
-            gradients[name].reshape(*leading, -1)
-            if name in gradients
-            else like.new_zeros(*leading, math.prod(shape))
-            for name, shape in zip(self.names, self.shapes)
-        ]
-        return torch.cat(parts, dim=-1)
+    def gather(self, parts: Mapping[str, Tensor], like: Tensor) -> Tensor:
+        """Named tensors, such as gradients, as a row or matrix; what is not named is zero."""
+        leading, columns, reached = like.shape[:-1], [], 0
+        for name, shape, offset in zip(self.names, self.shapes, self.offsets):
+            if name not in parts:
+                continue
+            columns += _gap(like, offset - reached)
+            columns.append(_permuted(parts[name], _stored(shape)).reshape(*leading, -1).to(like.dtype))
+            reached = offset + math.prod(shape)
+        return torch.cat([*columns, *_gap(like, self.size - reached)], dim=-1)
 
     def mask(self) -> Tensor:
-        """1 where a column is trained, 0 where it is frozen."""
-        parts = [torch.full((math.prod(shape),), float(t)) for shape, t in zip(self.shapes, self.trained)]
-        return torch.cat(parts)
+        """1 where a column is trained, 0 where it is frozen or belongs to no parameter."""
+        trained = zip(self.names, self.shapes, self.trained)
+        return self.row({name: torch.ones(shape) for name, shape, is_trained in trained if is_trained})
 
     def tie(self, module: nn.Module, row: Tensor) -> None:
         """Make a module's parameters views of a row: what changes the row changes the module."""
         views = self.views(row)
         for name, parameter in module.named_parameters():
             parameter.data = views[name]
+
+
+def _stored(shape: torch.Size) -> tuple[int, ...]:
+    """The order in which a parameter's axes lie in memory."""
+    return (2, 3, 1, 0) if len(shape) == 4 else tuple(range(len(shape)))
+
+
+def _shown(shape: torch.Size) -> tuple[int, ...]:
+    """The way back from `_stored`."""
+    return (3, 2, 0, 1) if len(shape) == 4 else tuple(range(len(shape)))
+
+
+def _permuted(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
+    """Permute the last axes, leaving a member axis before them alone."""
+    leading = tensor.ndim - len(order)
+    return tensor.permute([*range(leading), *(leading + i for i in order)])
+
+
+def _gap(like: Tensor, columns: int) -> list[Tensor]:
+    return [like.new_zeros(*like.shape[:-1], columns)] if columns else []
