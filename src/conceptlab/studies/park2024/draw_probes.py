@@ -1,0 +1,73 @@
+"""Figures 5 and 10–16: what else might tell the time of capability, against accuracies, by separation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.figures import Line
+from conceptlab.studies.park2024 import drawing
+from conceptlab.studies.park2024.draw_capability import behaviour, capability, training
+from conceptlab.studies.study import Results, Tables
+
+_INK = "#1a1c20"
+
+
+def draw_probe(
+    measure: str, variable: str = "", cls: str = "", label: str = "", kind: str = ""
+) -> Callable[[Results, Tables], Picture]:
+    """A drawing of one number over training (black, right axis) with training accuracy, capability and behaviour."""
+
+    @figures.house()
+    def draw(results: Results, tables: Tables) -> Picture:
+        curves, times = tables["curves"], tables["times"]
+        page = drawing.page_for(curves)
+        chosen = figures.select(curves, measure, variable, cls)
+        low, high = _range(chosen)
+        logarithmic = low > 0 and high > 30 * low
+        count = curves["separation"].nunique()
+        for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
+            figures.accuracy_axes(ax)
+            for rows, line in (
+                (training(runs), drawing.TRAINING),
+                (behaviour(runs), drawing.BEHAVIOUR),
+                (capability(runs), drawing.CAPABILITY),
+            ):
+                figures.band(ax, rows, Line(line.colour, marker="", dashes=line.dashes))
+            beside = ax.twinx()
+            beside.spines["right"].set_visible(True)
+            figures.band(beside, chosen[chosen["separation"] == value], Line(_INK, marker=""))
+            beside.set_yscale("log" if logarithmic else "linear")
+            beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
+            last = (place + 1) % min(3, count) == 0 or place == count - 1
+            beside.set_ylabel(label if last else "")
+            if not last:
+                beside.tick_params(labelright=False)
+            _mark(ax, times[times["separation"] == value], kind)
+        text = (
+            f"Black: {label}. Blue dashed: training classes; red: behaviour, green: capability of class 11."
+        )
+        marks = (
+            " Grey line: median time at which half of the lost disentanglement is regained." if kind else ""
+        )
+        drawing.seeds_caption(page, curves, text + marks)
+        return page
+
+    return draw
+
+
+def _range(rows: pd.DataFrame) -> tuple[float, float]:
+    """Smallest and largest mean over seeds, so that panels share an axis and no band sets it."""
+    means = rows.groupby(["separation", "step"])["value"].mean()
+    finite = means[np.isfinite(means)]
+    return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+
+
+def _mark(ax, times: pd.DataFrame, kind: str) -> None:
+    median = drawing.median_time(times, kind) if kind else np.inf
+    if np.isfinite(median):
+        ax.axvline(median, color="#8a8f98", lw=0.9, ls=(0, (2, 2)), zorder=0)

@@ -1,0 +1,174 @@
+"""Figures 1, 4, 6 and `masking`: concept space, what the loss hides, the data, and hidden colours."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.figures import Line
+from conceptlab.studies.park2024 import drawing
+from conceptlab.studies.park2024.recipes import TARGET
+from conceptlab.studies.park2024.tables import signal_of
+from conceptlab.studies.study import Results, Tables
+from conceptlab.worlds import World
+
+
+@figures.house()
+def draw_fig1(results: Results, tables: Tables) -> Picture:
+    """Trajectories through concept space, and the time at which the colour of class 11 is learned by signal."""
+    curves, times = tables["curves"], tables["times"]
+    page = figures.figure(columns=2, height=3.1)
+    grid = page.add_gridspec(1, 2, width_ratios=(1.25, 1.0))
+    ax = page.add_subplot(grid[0, 0])
+    figures.panel(ax, "a", "Concept space over training")
+    drawing.space_axes(ax)
+    drawing.draw_paths(ax, curves, "separation")
+    drawing.colour_bar(page, ax, curves["separation"], "colour separation")
+
+    ax = page.add_subplot(grid[0, 1])
+    figures.panel(ax, "b", "Stronger signal, sooner learned")
+    never = _times_by_signal(ax, times, signal_of(tables["signal"]))
+    text = "a: dashed, training classes; solid, class 11, with a ring at the first evaluation; thin, single seeds."
+    drawing.seeds_caption(page, curves, f"{text} b: a mark for each run; {never} never reach .5 (triangles).")
+    return page
+
+
+def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) -> int:
+    shades = drawing.colours(times["separation"])
+    for run in times.to_dict("records"):
+        never, shade = bool(np.isnan(run["colour"])), shades[run["separation"]]
+        height = run["last"] if never else run["colour"]
+        face = "none" if never else shade
+        ax.plot(signal[run["separation"]], height, "^" if never else "o", ms=4.5, mfc=face, mec=shade)
+    ax.set_xlabel("concept signal: colour on a small circle")
+    ax.set_ylabel("steps to colour accuracy .5 of class 11")
+    ax.set_ylim(bottom=0)
+    ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 3))
+    return int(times["colour"].isna().sum())
+
+
+@figures.house()
+def draw_fig4(results: Results, tables: Tables) -> Picture:
+    """Loss, accuracy and concept space side by side, with the time of capability on each."""
+    curves, times = tables["curves"], tables["times"]
+    page = figures.figure(columns=2, height=2.5)
+    axes = page.subplots(1, 3, width_ratios=(1, 1, 1.15))
+    shades = drawing.colours(curves["separation"])
+    figures.panel(axes[0], "a", "Loss")
+    figures.panel(axes[1], "b", "Accuracy of class 11")
+    figures.panel(axes[2], "c", "Concept space")
+    figures.accuracy_axes(axes[1])
+    drawing.space_axes(axes[2])
+    for value, runs in curves.groupby("separation", sort=True):
+        shade = shades[float(str(value))]
+        capable = drawing.median_time(times[times["separation"] == value], "capability")
+        shown = (
+            (axes[0], runs[runs["measure"] == "loss"]),
+            (axes[1], figures.select(runs, "accuracy", cls=TARGET)),
+        )
+        for ax, rows in shown:
+            mean = figures.band(ax, rows, Line(shade, marker="")).set_index("step")["mean"]
+            if np.isfinite(capable):
+                ax.plot(
+                    capable,
+                    np.interp(capable, mean.index, mean),
+                    "*",
+                    ms=9,
+                    color=shade,
+                    mec="white",
+                    zorder=5,
+                )
+        way = drawing.path(runs, TARGET)
+        drawing.draw_path(axes[2], way, shade, held_out=True)
+        steps = np.sort(runs.loc[runs["measure"] == "coordinate", "step"].unique())
+        if np.isfinite(capable):
+            at = [np.interp(capable, steps, way[:, i]) for i in (0, 1)]
+            axes[2].plot(*at, "*", ms=9, color=shade, mec="white", zorder=6)
+    losses = curves.loc[curves["measure"] == "loss", "value"]
+    axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
+    axes[0].set_xlabel("training step")
+    axes[0].set_ylabel("training loss")
+    drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
+    drawing.seeds_caption(page, curves, "Stars: median time at which held-out capability reaches .5.")
+    return page
+
+
+@figures.house()
+def draw_fig6(results: Results, tables: Tables) -> Picture:
+    """Real images of the two extreme separations, and the concept signal of all."""
+    worlds = {float(m.recipe.world["colour_separation"]): m.world for m in results.members}
+    ends = sorted(worlds)[:: max(1, len(worlds) - 1)]
+    page = figures.figure(columns=2, height=2.3)
+    axes = page.subplots(1, 3, width_ratios=(1, 1, 1.1))
+    for ax, letter, value in zip(axes, "ab", ends):
+        figures.panel(ax, letter, f"Separation {value:g}")
+        _examples(ax, worlds[value])
+    for ax in axes[len(ends) : 2]:
+        ax.axis("off")
+    signal = tables["signal"]
+    figures.panel(axes[2], "c", "Concept signal")
+    for (variable, cls), rows in signal.groupby(["variable", "class"], sort=True):
+        _signal_line(axes[2], str(variable), str(cls), rows)
+    axes[2].set_yscale("log")
+    axes[2].set_xlabel("colour separation")
+    axes[2].set_ylabel("mean squared pixel difference")
+    text = "a, b: a row of images for each class. c: one concept flipped, all else held, no jitter."
+    figures.caption(page, f"Digits: (colour, size). {text}")
+    return page
+
+
+def _signal_line(ax: Axes, variable: str, base: str, rows: pd.DataFrame) -> None:
+    """One concept's signal over separations, named at its end."""
+    colour = figures.variable_colours(["colour", "size"])[variable]
+    ax.plot(
+        rows["separation"], rows["signal"], "o", ls="-" if base == "00" else (0, (3, 1.5)), ms=3, color=colour
+    )
+    ax.annotate(
+        f"{variable} of {base}",
+        (1, float(rows["signal"].iloc[-1])),
+        (4, 0),
+        xycoords=("axes fraction", "data"),
+        textcoords="offset points",
+        fontsize=6.8,
+        va="center",
+    )
+
+
+def _examples(ax: Axes, world: World, count: int = 5) -> None:
+    classes = list(world.space)
+    images = np.stack([world.sample(cls, count, seed=0).images.numpy() for cls in classes])
+    pictures = np.rint(255 * images).astype(np.uint8)
+    figures.strip(ax, pictures, [world.space.code(cls) for cls in classes], [""] * count, xlabel="")
+
+
+@figures.house()
+def draw_masking(results: Results, tables: Tables) -> Picture:
+    """Where class 11 goes when a share of the red images hide their colour."""
+    curves, times = tables["curves"], tables["times"]
+    page = figures.figure(columns=2, height=2.6)
+    axes = page.subplots(1, 3, width_ratios=(1.2, 1, 0.8))
+    figures.panel(axes[0], "a", "Concept space")
+    drawing.space_axes(axes[0])
+    drawing.draw_paths(axes[0], curves, "hidden", seeds=False)
+    drawing.colour_bar(page, axes[0], curves["hidden"], "share of red images with hidden colour")
+    figures.panel(axes[1], "b", "Accuracy of class 11")
+    figures.accuracy_axes(axes[1])
+    shades = drawing.colours(curves["hidden"])
+    for value, runs in curves.groupby("hidden", sort=True):
+        figures.band(axes[1], figures.select(runs, "accuracy", cls=TARGET), Line(shades[float(str(value))]))
+    figures.panel(axes[2], "c", "At the end")
+    for _, run in times.groupby("seed"):
+        axes[2].plot(run["hidden"], run["final_behaviour"], "-", color="#c9cdd3", lw=0.8, zorder=1)
+    for run in times.to_dict("records"):
+        axes[2].plot(run["hidden"], run["final_behaviour"], "o", ms=4, color=shades[run["hidden"]])
+    axes[2].set_ylim(-0.03, 1.03)
+    axes[2].set_xlabel("hidden share")
+    axes[2].set_ylabel("final accuracy of 11")
+    separation = ", ".join(f"{value:g}" for value in sorted(times["separation"].unique()))
+    drawing.seeds_caption(
+        page, curves, f"Separation {separation}. a: dashed, training classes; solid, class 11."
+    )
+    return page

@@ -1,0 +1,126 @@
+"""What the figures of park2024 have in common: colours of a separation, a panel for each of them, concept space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import ListedColormap, Normalize
+
+from conceptlab import figures
+from conceptlab.figures import Line, Page
+from conceptlab.studies.park2024.recipes import TARGET
+from conceptlab.studies.park2024.tables import curve
+
+BEHAVIOUR = Line("#D55E00", "behaviour", "s")
+CAPABILITY = Line("#009E73", "capability", "o")
+NULL = Line("#8a8f98", "best of redraws", "x", (0, (1, 1.2)))
+TRAINING = Line("#0072B2", "training", "^", (0, (4, 1.5)))
+FAMILY_LINES = {
+    "over-prompting": CAPABILITY,
+    "search": Line("#7A1F4F", "search", "D"),
+    "latent": Line("#56B4E9", "latent", "v"),
+    "guidance": Line("#E69F00", "guidance", "P"),
+}
+
+Colour = tuple[float, float, float]
+
+
+def colours(values: pd.Series) -> dict[float, Colour]:
+    """The colour of each value of a setting, dark for the smallest."""
+    every = sorted(float(value) for value in values.unique())
+    return {value: figures.setting_colour(value, every[0], every[-1]) for value in every}
+
+
+def colour_bar(page: Page, ax: Axes, values: pd.Series, label: str) -> None:
+    """The scale beside the axes, with a tick for each value that was run."""
+    every = sorted(float(value) for value in values.unique())
+    low, high = (every[0], every[-1]) if len(every) > 1 else (every[0] - 0.5, every[0] + 0.5)
+    # The same part of the map that `setting_colour` uses.
+    shades = ListedColormap([figures.setting_colour(v, low, high) for v in np.linspace(low, high, 128)])
+    bar = page.colorbar(ScalarMappable(Normalize(low, high), shades), ax=ax, pad=0.02, aspect=28)
+    bar.set_ticks(every, labels=[f"{value:g}" for value in every])
+    bar.set_label(label)
+    bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
+
+
+def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[Axes, float, pd.DataFrame]]:
+    """A panel for each separation, in rows; only the outer ones carry axis labels."""
+    every = sorted(float(value) for value in table["separation"].unique())
+    columns = min(columns, len(every))
+    rows = -(-len(every) // columns)
+    first: Axes | None = None
+    for place, value in enumerate(every):
+        ax = page.add_subplot(rows, columns, place + 1, sharex=first, sharey=first)
+        first = first or ax
+        ax.set_title(f"separation {value:g}")
+        yield ax, value, table[table["separation"] == value]
+        if place % columns:
+            ax.set_ylabel("")
+        if place + columns < len(every):
+            ax.set_xlabel("")
+
+
+def page_for(table: pd.DataFrame, columns: int = 3, height: float = 1.75) -> Page:
+    """A page as high as its rows of panels."""
+    rows = -(-table["separation"].nunique() // columns)
+    return figures.figure(columns=2, height=0.75 + height * rows)
+
+
+def space_axes(ax: Axes) -> None:
+    """Concept space: colour across, size up, with its corners marked by what they mean."""
+    ax.set_xlim(-0.12, 1.12)
+    ax.set_ylim(-0.12, 1.12)
+    ax.set_aspect("equal")
+    ax.set_xlabel("colour: red → blue")
+    ax.set_ylabel("size: big → small")
+    ticks = (0, 0.5, 1)
+    ax.set_xticks(ticks)
+    ax.set_yticks(ticks)
+    for x in (0, 1):
+        for y in (0, 1):
+            ax.plot(x, y, "o", ms=4, mfc="white", mec="#5c626b", mew=0.8, zorder=6, clip_on=False)
+            away = (0, 8 if y else -8)
+            ax.annotate(
+                f"{x}{y}", (x, y), away, textcoords="offset points", ha="center", va="center", fontsize=6.8
+            )
+
+
+def path(run: pd.DataFrame, cls: str) -> np.ndarray:
+    """Mean over seeds of a class's way through concept space, (steps, 2)."""
+    coordinates = [curve(run, "coordinate", name, cls) for name in ("colour", "size")]
+    return pd.concat(coordinates, axis=1).to_numpy(dtype=float)
+
+
+def draw_path(ax: Axes, way: np.ndarray, colour: Colour, *, held_out: bool, thin: bool = False) -> None:
+    if len(way) == 0:
+        return
+    width = 0.5 if thin else (1.7 if held_out else 1.0)
+    alpha = 0.35 if thin else 1.0
+    ax.plot(*way.T, color=colour, lw=width, alpha=alpha, ls="-" if held_out else (0, (3, 1.5)), zorder=3)
+    if held_out and not thin:
+        ax.plot(*way[0], "o", ms=3, mfc="white", mec=colour, mew=0.9, zorder=4)
+        ax.plot(*way[-1], "o", ms=3.6, color=colour, zorder=5)
+
+
+def draw_paths(ax: Axes, table: pd.DataFrame, by: str, *, seeds: bool = True) -> None:
+    """Training classes dashed, class 11 solid with a ring where it starts, one colour for each value of `by`."""
+    shades = colours(table[by])
+    for value, runs in table.groupby(by, sort=True):
+        shade = shades[float(str(value))]
+        for cls in sorted(set(runs["class"]) - {""}):
+            draw_path(ax, path(runs, str(cls)), shade, held_out=cls == TARGET)
+        for _, run in runs.groupby("seed") if seeds else ():
+            draw_path(ax, path(run, TARGET), shade, held_out=True, thin=True)
+
+
+def seeds_caption(page: Page, table: pd.DataFrame, text: str) -> None:
+    figures.caption(page, f"{figures.seeds_text(table['seed'].nunique())}. {text}")
+
+
+def median_time(times: pd.DataFrame, kind: str) -> float:
+    """The median over seeds, NaN where half of them or more never reach it."""
+    return float(times[kind].fillna(np.inf).median()) if len(times) else float("nan")
