@@ -58,7 +58,7 @@ def _disentanglement(id_: str, cls: str, directions: str, judged: tuple[Claim, .
         f"Embedding disentanglement, {directions}",
         f"1 - |cos| of the directions of size and colour ({directions}) over training, mean over embeddings",
         ("accuracy", "prompt_capability", "disentanglement", "disentanglement_spread"),
-        draw_probe("disentanglement", "", cls, f"1 − |cos|, {directions}", "disentangled" if judged else ""),
+        draw_probe("disentanglement", "", cls, "1 − |cos|", "disentangled" if judged else ""),
         judged,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,11 @@ from conceptlab.studies.park2024.tables import THRESHOLD
 
 _IMAGES = 32
 RANK = "Spearman's rank correlation over separations, within a seed"
+# Standard error of Fisher's z of one rank correlation over n settings, √(1.06/(n - 3)): seeds that all have the
+# settings in perfect order tie, and are not believed to be more certain than this.
+OVER_SIX, OVER_FOUR = math.sqrt(1.06 / 3), math.sqrt(1.06)
+# Standard error of the mean of six ranks that are uniform.
+SIX_RANKS = math.sqrt(1 / 12 / 6)
 WITHIN = "rank correlation over seeds within a separation, each seed's share"
 
 
@@ -36,6 +42,7 @@ FIG1 = (
         threshold=0.0,
         side="below",
         transform="fisher",
+        resolution=OVER_SIX,
     ),
     _claim(
         "fig1",
@@ -56,6 +63,7 @@ FIG1 = (
         threshold=0.0,
         side="above",
         transform="fisher",
+        resolution=OVER_SIX,
     ),
     _claim(
         "fig1",
@@ -66,6 +74,7 @@ FIG1 = (
         threshold=0.0,
         side="above",
         transform="fisher",
+        resolution=OVER_SIX,
     ),
 )
 FIG2 = (
@@ -118,6 +127,7 @@ FIG4 = (
         stats.loss_kink,
         threshold=stats.POWER,
         side="below",
+        resolution=SIX_RANKS,
     ),
     _claim(
         "fig4",
@@ -128,6 +138,7 @@ FIG4 = (
         threshold=0.0,
         side="above",
         transform="fisher",
+        resolution=OVER_SIX,
     ),
     _claim(
         "fig4",
@@ -231,5 +242,6 @@ MASKING = (
         threshold=0.0,
         side="below",
         transform="fisher",
+        resolution=OVER_FOUR,
     ),
 )

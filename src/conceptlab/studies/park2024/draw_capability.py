@@ -180,6 +180,7 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
         # Shadows on the walls tell the two curves apart.
         ax.plot(can.index, can, 0, color=colour, lw=0.5, alpha=0.5)
         ax.plot(can.index, 1, does.reindex(can.index), color=colour, lw=0.5, alpha=0.5)
+    ax.set_xticks(np.linspace(0, float(runs["step"].max()), 4).round(-1))
     ax.set_ylim(0, 1)
     ax.set_zlim(0, 1)  # pyright: ignore[reportAttributeAccessIssue]
     ax.set_xlabel("training step")

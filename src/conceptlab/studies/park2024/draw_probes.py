@@ -27,7 +27,7 @@ def draw_probe(
         curves, times = tables["curves"], tables["times"]
         page = drawing.page_for(curves)
         chosen = figures.select(curves, measure, variable, cls)
-        low, high = _range(chosen)
+        low, high = (0.0, 1.0) if measure == "disentanglement" else _range(chosen)
         logarithmic = low > 0 and high > 30 * low
         count = curves["separation"].nunique()
         for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):

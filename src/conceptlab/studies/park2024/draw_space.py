@@ -42,11 +42,10 @@ def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) 
         never, shade = bool(np.isnan(run["colour"])), shades[run["separation"]]
         height = run["last"] if never else run["colour"]
         face = "none" if never else shade
-        ax.plot(signal[run["separation"]], height, "^" if never else "o", ms=4.5, mfc=face, mec=shade)
-    ax.set_xlabel("concept signal: colour on a small circle")
+        ax.plot(1000 * signal[run["separation"]], height, "^" if never else "o", ms=4.5, mfc=face, mec=shade)
+    ax.set_xlabel("colour signal on a small circle, × 1000")
     ax.set_ylabel("steps to colour accuracy .5 of class 11")
     ax.set_ylim(bottom=0)
-    ax.ticklabel_format(axis="x", style="sci", scilimits=(-3, 3))
     return int(times["colour"].isna().sum())
 
 
@@ -115,26 +114,18 @@ def draw_fig6(results: Results, tables: Tables) -> Picture:
     axes[2].set_yscale("log")
     axes[2].set_xlabel("colour separation")
     axes[2].set_ylabel("mean squared pixel difference")
+    axes[2].legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=1, handlelength=2.5)
     text = "a, b: a row of images for each class. c: one concept flipped, all else held, no jitter."
     figures.caption(page, f"Digits: (colour, size). {text}")
     return page
 
 
 def _signal_line(ax: Axes, variable: str, base: str, rows: pd.DataFrame) -> None:
-    """One concept's signal over separations, named at its end."""
+    """One concept's signal over separations; on a small circle there is less of colour to see."""
     colour = figures.variable_colours(["colour", "size"])[variable]
-    ax.plot(
-        rows["separation"], rows["signal"], "o", ls="-" if base == "00" else (0, (3, 1.5)), ms=3, color=colour
-    )
-    ax.annotate(
-        f"{variable} of {base}",
-        (1, float(rows["signal"].iloc[-1])),
-        (4, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        fontsize=6.8,
-        va="center",
-    )
+    dashes, where = ("-", "big") if base == "00" else ((0, (3, 1.5)), "small")
+    name = f"{variable}, {where} circle" if variable == "colour" else variable
+    ax.plot(rows["separation"], rows["signal"], "o", ls=dashes, ms=3, color=colour, label=name)
 
 
 def _examples(ax: Axes, world: World, count: int = 5) -> None:

@@ -133,8 +133,9 @@ def _deviation(times: pd.DataFrame, kind: str) -> PerSeed:
     if count < 3:
         raise NoData("a spread over seeds needs at least three seeds")
     with np.errstate(invalid="ignore"):
-        others_low = (low.sum(axis=0) - low) / (count - 1)
-        others_high = np.stack([np.delete(high, i, axis=0).mean(axis=0) for i in range(count)])
+        others_low, others_high = (
+            np.stack([np.delete(end, i, axis=0).mean(axis=0) for i in range(count)]) for end in (low, high)
+        )
         least = np.maximum(0, np.maximum(low - others_high, others_low - high))
         most = np.maximum(high - others_low, others_high - low)
     seeds = tuple(sorted(times["seed"].unique()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -54,16 +55,21 @@ def curves(results: Results) -> pd.DataFrame:
     return table[_COLUMNS]
 
 
-def signals(members: Sequence[Member], pairs: int = 256) -> pd.DataFrame:
+def signals(members: Sequence[Member]) -> pd.DataFrame:
     """Concept signal of every separation, without jitter: flip one concept and hold everything else."""
     worlds = {member.world for member in members if isinstance(member.world, Circles)}
-    rows = []
-    for world in sorted(worlds, key=lambda w: w.colour_separation):
-        still = Circles(**{**world.settings, "colour_jitter": 0.0, "size_jitter": 0.0})
-        for variable, base in (("colour", "00"), ("colour", "01"), ("size", "00")):
-            found = concept_signal(still, variable, still.space.parse(base), n=pairs)
-            rows.append((world.colour_separation, variable, base, found.value, found.standard_error))
+    rows = [row for world in sorted(worlds, key=lambda w: w.colour_separation) for row in _signals(world)]
     return pd.DataFrame(rows, columns=["separation", "variable", "class", "signal", "standard_error"])
+
+
+@cache
+def _signals(world: Circles, pairs: int = 256) -> list[tuple[float, str, str, float, float]]:
+    still = Circles(**{**world.settings, "colour_jitter": 0.0, "size_jitter": 0.0})
+    found = []
+    for variable, base in (("colour", "00"), ("colour", "01"), ("size", "00")):
+        signal = concept_signal(still, variable, still.space.parse(base), n=pairs)
+        found.append((world.colour_separation, variable, base, signal.value, signal.standard_error))
+    return found
 
 
 def signal_of(signal: pd.DataFrame) -> dict[float, float]:
