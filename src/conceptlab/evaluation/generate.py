@@ -17,7 +17,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.training import Cohort, CohortDenoiser, to_image
 
 # Images in one batch, all members together; memory grows with it, speed hardly does beyond this.
-BATCH = 512
+BATCH = {"cpu": 512, "cuda": 2304, "mps": 512}
 
 
 def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) -> list[dict[str, Tensor]]:
@@ -79,17 +79,20 @@ def _in_batches(
     keys = torch.stack([prompt_keys(seed, asked) for seed, asked in zip(seeds, prompts)])  # (E, N, 2)
     asked, against = (_stacked([pair[i] for pair in embedded], dtype) for i in (0, 1))
     device = next(iter(asked.values())).device
-    chunk = max(1, BATCH // len(prompts))
+    chunk = max(1, min(len(owner), BATCH[device.type] // len(prompts)))
     images: Tensor | None = None
     for chosen in (~guided).nonzero()[:, 0].split(chunk) + guided.nonzero()[:, 0].split(chunk):
         if len(chosen) == 0:
             continue
-        whose = owner[chosen]
-        batch = _chosen(asked, whose), keys[:, chosen].to(device)
+        # A GPU records and compiles for a size: the last, shorter batch is filled up instead of recorded again.
+        spare = chunk - len(chosen) if device.type == "cuda" else 0
+        taken = torch.cat((chosen, chosen[:1].expand(spare)))
+        whose = owner[taken]
+        batch = _chosen(asked, whose), keys[:, taken].to(device)
         if guided[chosen[0]]:
             batch += _chosen(against, whose), weights[:, whose].to(device)
         with torch.no_grad():
-            drawn = draw(*batch).cpu()
+            drawn = draw(*batch)[:, : len(chosen)].cpu()
         if images is None:
             images = drawn.new_empty(len(prompts), len(owner), *drawn.shape[2:])
         images[:, chosen] = drawn

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,7 +22,7 @@ def compiled(function: F, device: torch.device) -> F:
     return torch.compile(function, dynamic=False) if device.type == "cuda" else function  # pyright: ignore
 
 
-class Captured:
+class CapturedStep:
     """A step without inputs, recorded once and then replayed by the GPU without the host.
 
     Recording needs a few real steps first (compilation, memory); `tensors` are what these would change, and are put
@@ -34,20 +35,43 @@ class Captured:
 
     def __call__(self) -> None:
         if self.graph is None:
-            self.graph = self._record()
+            saved = [tensor.clone() for tensor in self.tensors()]
+            self.graph, _ = record(self.step, WARM_UP)
+            for tensor, value in zip(self.tensors(), saved):
+                tensor.copy_(value)
         self.graph.replay()
 
-    def _record(self) -> torch.cuda.CUDAGraph:
-        saved = [tensor.clone() for tensor in self.tensors()]
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UP):
-                self.step()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.step()
-        for tensor, value in zip(self.tensors(), saved):
-            tensor.copy_(value)
-        return graph
+
+class CapturedCall:
+    """A function of tensors without side effects, recorded for the shapes it is called with."""
+
+    def __init__(self, function: Callable[..., Tensor]) -> None:
+        self.function = function
+        self.recorded: dict[Any, tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]] = {}
+
+    def __call__(self, *inputs: Any) -> Tensor:
+        flat, form = tree_flatten(inputs)
+        key = (str(form), *((tuple(t.shape), t.dtype) for t in flat))
+        if key not in self.recorded:
+            held = [tensor.clone() for tensor in flat]
+            graph, output = record(lambda: self.function(*tree_unflatten(held, form)), 1)
+            self.recorded[key] = graph, held, output
+        graph, held, output = self.recorded[key]
+        for place, tensor in zip(held, flat):
+            place.copy_(tensor)
+        graph.replay()
+        return output.clone()
+
+
+def record(function: Callable[[], Any], warm_up: int) -> tuple[torch.cuda.CUDAGraph, Any]:
+    """A graph of what a function launches, after calling it a few times for compilation and memory."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(warm_up):
+            function()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        output = function()
+    return graph, output

@@ -22,7 +22,7 @@ from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
-from conceptlab.training.accelerate import Captured, compiled
+from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
 from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, rate_factor, update
@@ -68,10 +68,13 @@ class Cohort:
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.loss_sum = torch.zeros(len(recipes), device=self.device)
         self.loss_count = 0
+        self._draw = compiled(self._draw_batch, self.device)
         self._losses = compiled(self._member_losses, self.device)
         self._update = compiled(update, self.device)
+        self._calls: dict[tuple[str, type[nn.Module]], CapturedCall] = {}
+        self.denoiser.accelerate(self.device)
         self._step = (
-            Captured(self._train_step, self._tensors) if self.device.type == "cuda" else self._train_step
+            CapturedStep(self._train_step, self._tensors) if self.device.type == "cuda" else self._train_step
         )
 
     def __len__(self) -> int:
@@ -87,7 +90,7 @@ class Cohort:
         self.loss_count += steps
 
     def _train_step(self) -> None:
-        keys, *batch = self._draw_batch()
+        keys, *batch = self._draw()
         state = self._state(self.weights)
         for name in self.trained:
             state[name].requires_grad_()
@@ -147,7 +150,15 @@ class Cohort:
 
         It holds the cohort's `denoiser` and `process` under these names, as `Objective` does.
         """
-        return functional_call(module.eval(), self._state(self._matrix(weights)), batch)
+        module.eval()
+
+        def call(*inputs: Any) -> Tensor:
+            return functional_call(module, self._state(self._matrix(weights)), inputs)
+
+        if self.device.type != "cuda":
+            return call(*batch)
+        # Recorded once for each kind of weights and module; a replay reads the weights as they are then.
+        return self._calls.setdefault((weights, type(module)), CapturedCall(call))(*batch)
 
     def member(self, index: int, weights: str = "raw") -> tuple[Denoiser, Process]:
         """A plain denoiser and process with the weights of one member; the next call may reuse them."""

@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from conceptlab.denoisers import Denoiser, Embedding, KeyedDropout
-from conceptlab.kernels import conv3x3
+from conceptlab.kernels import conv3x3, groupnorm
+from conceptlab.training.accelerate import compiled
 
 LOG = logging.getLogger(__name__)
 
@@ -39,6 +40,12 @@ class CohortDenoiser(nn.Module):
         self._network = [stack(denoiser)]
         for name, child in self._network[0].named_children():
             self.add_module(name, child)
+        self._fast: Callable[..., Tensor] | None = None
+
+    def accelerate(self, device: torch.device) -> None:
+        """Compile `denoise` for drawing on a GPU; training compiles its whole loss instead."""
+        if device.type == "cuda":
+            self._fast = compiled(self._denoise_with, device)
 
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
         y = self._network[0](_laid_end_to_end(x), time.flatten(), condition.flatten(0, 1))
@@ -46,9 +53,28 @@ class CohortDenoiser(nn.Module):
 
     def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
         """The second half alone, from embeddings (E, B, …) that may have been edited or come from elsewhere."""
+        if self._fast is not None:
+            return self._fast(dict(self.named_parameters()), x, time, embedding)
+        return self._denoise(x, time, embedding)
+
+    def _denoise_with(self, state: dict[str, Tensor], *inputs: Any) -> Tensor:
+        return functional_call(_Denoise(self), {f"cohort.{name}": p for name, p in state.items()}, inputs)
+
+    def _denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
         given = {name: part.flatten(0, 1) for name, part in embedding.items()}
         y = self._network[0].denoise(_laid_end_to_end(x), time.flatten(), given)
         return y.unflatten(0, x.shape[:2])
+
+
+class _Denoise(nn.Module):
+    """`denoise` as a module of its own, so that a compiled function can take its weights as inputs."""
+
+    def __init__(self, cohort: CohortDenoiser) -> None:
+        super().__init__()
+        self.cohort = cohort
+
+    def forward(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
+        return self.cohort._denoise(x, time, embedding)
 
 
 def _laid_end_to_end(x: Tensor) -> Tensor:
@@ -163,19 +189,11 @@ class StackedGroupNorm(_Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         assert self.bias is not None
+        if groupnorm.available(x, self.groups):
+            return groupnorm.apply(x, self.weight, self.bias, self.groups, self.eps)
         shape = (self.weight.shape[0], 1, -1, 1, 1)
-        normal = _group_norm_channels_last if x.is_cuda else F.group_norm
-        y = self.members(normal(x, self.groups, eps=self.eps))
-        return (y * self.weight.view(shape) + self.bias.view(shape)).flatten(0, 1).to(x.dtype)
-
-
-def _group_norm_channels_last(x: Tensor, groups: int, eps: float) -> Tensor:
-    """Torch's own turns channels-last images back on CUDA, and every convolution would have to turn them again."""
-    batch, channels, height, width = x.shape
-    rows = x.permute(0, 2, 3, 1).reshape(batch, height * width, groups, channels // groups).float()
-    variance, mean = torch.var_mean(rows, dim=(1, 3), keepdim=True, correction=0)
-    y = (rows - mean) * torch.rsqrt(variance + eps)
-    return y.view(batch, height, width, channels).permute(0, 3, 1, 2)
+        y = self.members(F.group_norm(x, self.groups, eps=self.eps))
+        return (y * self.weight.view(shape) + self.bias.view(shape)).flatten(0, 1)
 
 
 class StackedConv2d(_Layer):

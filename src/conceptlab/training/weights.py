@@ -57,20 +57,29 @@ class Layout:
         found = {}
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
             part = matrix[..., offset : offset + math.prod(shape)]
-            stored = part.view(*matrix.shape[:-1], *(shape[i] for i in _stored(shape)))
+            stored = part.view([*matrix.shape[:-1], *(shape[i] for i in _stored(shape))])
             found[name] = _permuted(stored, _shown(shape))
         return found
 
     def gather(self, parts: Mapping[str, Tensor], like: Tensor) -> Tensor:
         """Named tensors, such as gradients, as a row or matrix; what is not named is zero."""
-        leading, columns, reached = like.shape[:-1], [], 0
+        leading, reached = like.shape[:-1], 0
+        # Parts of one precision are joined before they are converted: two operations instead of two for each part.
+        runs: list[list[Tensor]] = []
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
             if name not in parts:
                 continue
-            columns += _gap(like, offset - reached)
-            columns.append(_permuted(parts[name], _stored(shape)).reshape(*leading, -1).to(like.dtype))
+            part = _permuted(parts[name], _stored(shape)).reshape(*leading, -1)
+            if not runs or runs[-1][0].dtype != part.dtype:
+                runs.append([])
+            if offset > reached:
+                runs[-1].append(part.new_zeros(*leading, offset - reached))
+            runs[-1].append(part)
             reached = offset + math.prod(shape)
-        return torch.cat([*columns, *_gap(like, self.size - reached)], dim=-1)
+        joined = [torch.cat(run, dim=-1).to(like.dtype) for run in runs]
+        if self.size > reached:
+            joined.append(like.new_zeros(*leading, self.size - reached))
+        return joined[0] if len(joined) == 1 else torch.cat(joined, dim=-1)
 
     def mask(self) -> Tensor:
         """1 where a column is trained, 0 where it is frozen or belongs to no parameter."""
@@ -98,7 +107,3 @@ def _permuted(tensor: Tensor, order: tuple[int, ...]) -> Tensor:
     """Permute the last axes, leaving a member axis before them alone."""
     leading = tensor.ndim - len(order)
     return tensor.permute([*range(leading), *(leading + i for i in order)])
-
-
-def _gap(like: Tensor, columns: int) -> list[Tensor]:
-    return [like.new_zeros(*like.shape[:-1], columns)] if columns else []

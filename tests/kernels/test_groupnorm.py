@@ -1,0 +1,54 @@
+"""The kernel against the plain path."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from conceptlab.kernels import groupnorm
+from conceptlab.training.stacked import StackedGroupNorm
+
+SHAPES = [(3, 2, 16, 8, 8, 8), (2, 3, 24, 4, 3, 5), (4, 8, 64, 8, 32, 32), (2, 4, 256, 8, 8, 8)]
+
+
+def one_by_one(x: Tensor, weight: Tensor, bias: Tensor, groups: int) -> Tensor:
+    own = zip(x.chunk(len(weight)), weight, bias)
+    return torch.cat([F.group_norm(part, groups, w, b) for part, w, b in own])
+
+
+def batch(
+    members: int, images: int, channels: int, height: int, width: int, device: str = "cpu"
+) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    shapes = ((members * images, channels, height, width), (members, channels), (members, channels))
+    # A mean far from zero, so that a careless variance would show.
+    return [(torch.randn(shape, generator=generator) + 3).to(device) for shape in shapes]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_plain_path_is_one_norm_after_another(shape):
+    members, images, channels, groups, height, width = shape
+    x, weight, bias = batch(members, images, channels, height, width)
+    layer = StackedGroupNorm(nn.GroupNorm(groups, channels))
+    found = torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
+    torch.testing.assert_close(found, one_by_one(x, weight, bias, groups), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_kernel_agrees_with_the_plain_path(shape):
+    members, images, channels, groups, height, width = shape
+    inputs = batch(members, images, channels, height, width, device="cuda")
+    inputs = [part.to(torch.bfloat16).requires_grad_() for part in inputs]
+    assert groupnorm.available(inputs[0], groups)
+    exact = [part.detach().double().requires_grad_() for part in inputs]
+    found, expected = groupnorm.apply(*inputs, groups, 1e-5), one_by_one(*exact, groups)
+    probe = torch.randn_like(expected)
+    found.backward(probe.to(torch.bfloat16))
+    expected.backward(probe)
+    for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
+        assert ours is not None
+        assert theirs is not None
+        assert (ours.double() - theirs).norm() / theirs.norm() < 1e-2, "bfloat16 keeps 8 bits"
