@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conceptlab.errors import InputError, unknown
-from conceptlab.studies import park2024, quickstart, yang2025
+from conceptlab.studies import okawa2023, park2024, quickstart, yang2025
 from conceptlab.studies.run import Order, judge_study, parse_seeds, run
 from conceptlab.studies.study import SCALES, Figure, Results, Scale, Study, Tables
 
@@ -22,7 +22,7 @@ __all__ = [
     "run",
 ]
 
-STUDIES: dict[str, Study] = {study.name: study for study in (quickstart.STUDY, park2024.STUDY, yang2025.STUDY)}
+STUDIES: dict[str, Study] = {study.name: study for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY)}
 
 
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
