@@ -22,7 +22,9 @@ __all__ = [
     "run",
 ]
 
-STUDIES: dict[str, Study] = {study.name: study for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY)}
+STUDIES: dict[str, Study] = {
+    study.name: study for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY)
+}
 
 
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
