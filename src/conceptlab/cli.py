@@ -80,6 +80,16 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("--out", type=Path, default=Path("samples.png"), metavar="FILE")
     sample.set_defaults(command=_sample)
 
+    elicit = commands.add_parser(
+        "elicit", help="can a run draw a class already, since when, asked in which way"
+    )
+    elicit.add_argument("path", type=Path)
+    elicit.add_argument("--class", dest="cls", required=True, metavar="CLASS", help="e.g. 11")
+    elicit.add_argument("--weights", choices=("raw", "ema"), default="raw")
+    elicit.add_argument("--n", type=int, default=32, metavar="N", help="images for each way of asking")
+    elicit.add_argument("--out", type=Path, default=Path("elicit.png"), metavar="FILE")
+    elicit.set_defaults(command=_elicit)
+
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
     diff.set_defaults(command=_diff)
@@ -164,6 +174,21 @@ def _sample(options: argparse.Namespace) -> int:
         f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
         markup=False,
     )
+    return 0
+
+
+def _elicit(options: argparse.Namespace) -> int:
+    from conceptlab.executors import elicit
+    from conceptlab.store import find_members
+    from conceptlab.store.files import write_sheet
+    from conceptlab.terminal.elicit import ways_table
+
+    member = find_members(options.path)[0]
+    found = elicit(member, options.cls, options.n, options.weights)
+    OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
+    OUT.print(found.sentence, markup=False)
+    write_sheet(options.out, found.images)
+    OUT.print(f"{options.out}: a row for each of {'; '.join(found.shown)}", markup=False)
     return 0
 
 

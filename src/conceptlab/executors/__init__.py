@@ -2,15 +2,18 @@
 
 from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.draw import draw, parse_prompt
+from conceptlab.executors.elicit import Elicitation, elicit
 from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
 from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
 
 __all__ = [
+    "Elicitation",
     "Report",
     "choose_device",
     "cohorts",
     "cores",
     "draw",
+    "elicit",
     "parse_prompt",
     "pending",
     "prepare_probe",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError, unknown
 from conceptlab.evaluation import Prompt, draw_one
@@ -36,9 +37,14 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
 
 def draw(member: Member, prompts: list[Prompt], step: int | None = None, weights: str = "raw") -> Tensor:
     """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe."""
-    process = build_process(**member.recipe.process)
-    prefix = f"{weights}.process."
-    learned = {k.removeprefix(prefix): v for k, v in member.weights(step).items() if k.startswith(prefix)}
-    process.load_state_dict(learned)
+    process = load_process(member, step, weights)
     found = draw_one(member.model(step, weights), process, member.recipe, prompts)
-    return torch.stack(list(found.values()))
+    return torch.stack([found[prompt.name] for prompt in prompts])
+
+
+def load_process(member: Member, step: int | None = None, weights: str = "raw") -> Process:
+    """The noise process of a checkpoint, with its learned ends where it has them."""
+    process, prefix = build_process(**member.recipe.process), f"{weights}.process."
+    held = member.weights(step)
+    process.load_state_dict({k.removeprefix(prefix): v for k, v in held.items() if k.startswith(prefix)})
+    return process

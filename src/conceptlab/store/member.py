@@ -103,6 +103,7 @@ class Member:
         denoiser = build_denoiser(
             image_shape=self.world.image_shape,
             condition_shape=self.world.condition_shape,
+            seed=self.recipe.seed,
             **self.recipe.denoiser,
         )
         held = self.weights(step)

@@ -1,0 +1,21 @@
+"""The table that `conceptlab elicit` prints: how well each way of asking works, at every kept checkpoint."""
+
+from __future__ import annotations
+
+import pandas as pd
+from rich.table import Table
+
+
+def ways_table(ways: pd.DataFrame, title: str) -> Table:
+    """A row for each way of asking, with the prompt that won at the last checkpoint."""
+    steps = sorted(ways["step"].unique())
+    table = Table(title=title, title_justify="left", caption="held-out accuracy", caption_justify="left")
+    table.add_column("way")
+    for step in steps:
+        table.add_column(f"step {step}", justify="right")
+    table.add_column("won by")
+    for way, rows in ways.groupby("way", sort=False):
+        by_step = rows.set_index("step")
+        cells = [f"{by_step['accuracy'][step]:.2f}" if step in by_step.index else "" for step in steps]
+        table.add_row(str(way), *cells, str(rows.sort_values("step")["prompt"].iloc[-1]))
+    return table
