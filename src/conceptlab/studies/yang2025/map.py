@@ -102,10 +102,14 @@ def _draw(results: Results, tables: Tables) -> Picture:
     letters = iter("abcdefghijklmnop")
     for row, stratum in zip(axes, _STRATA):
         for ax, d in zip(row, dimensions):
-            name = {"all": "all starts", "towards": "pull towards", "away": "pull away"}[stratum]
+            name = {"all": "all starts", "towards": "towards", "away": "away"}[stratum]
             figures.panel(ax, next(letters), f"d = {d}, {name}")
             chosen = cells[(cells["stratum"] == stratum) & (cells["d"] == d)]
-            _heat(ax, chosen.pivot_table(index="scale", columns="ratio", values="share"))
+            _heat(
+                ax,
+                chosen.pivot_table(index="scale", columns="ratio", values="share"),
+                float(cells["share"].max()),
+            )
         row[0].set_ylabel("initial scale τ")
     for ax in axes[-1]:
         ax.set_xlabel("strength ratio")
@@ -113,20 +117,22 @@ def _draw(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"Percent of {SIZES[results.scale].starts} random starts U(0) ~ N(0, τ²) of the UUᵀ flow (s = d) whose OOD "
-        f"loss falls, rises by more than {LEVEL:.0%} of its start and falls again. Pull: sign of the initial minor "
-        "entries' effect at the composition (w₁₂ for d = 2). Ratio: largest over smallest strength, geometric between. "
+        f"loss falls, rises by more than {LEVEL:.0%} of its start and falls again. Towards, away: sign of the "
+        "initial minor entries' effect at the composition (w₁₂ for d = 2). Ratio: largest over smallest strength, geometric between. "
         f"{unsettled} starts not settled.",
     )
     return page
 
 
-def _heat(ax: Axes, shares: pd.DataFrame) -> None:
+def _heat(ax: Axes, shares: pd.DataFrame, highest: float) -> None:
+    """Shares as numbers, and as shades from none to the highest of all panels."""
     values = shares.to_numpy(float)
     shades = figures.setting_colours()
-    ax.imshow(values, vmin=0, vmax=1, cmap=shades, origin="lower", aspect="auto")
+    highest = max(highest, 1e-9)  # nothing swings: all shades are the lowest
+    ax.imshow(values, vmin=0, vmax=highest, cmap=shades, origin="lower", aspect="auto")
     for i, j in np.ndindex(values.shape):
         if np.isfinite(values[i, j]):
-            red, green, blue, _ = shades(values[i, j])
+            red, green, blue, _ = shades(values[i, j] / highest)
             percent = 100 * values[i, j]
             text = "0" if percent == 0 else f"{percent:.1f}" if percent < 9.95 else f"{percent:.0f}"
             ax.text(j, i, text, ha="center", va="center", fontsize=6.5, color=ink_on((red, green, blue)))

@@ -16,7 +16,7 @@ from conceptlab.theory import Sim, one_layer
 from conceptlab.theory.networks import Activation
 
 _RATE = 0.1
-_DENSE = 10  # every concept is half learnt by then, or close to it
+_DENSE = 10  # what is half learnt later than this is learnt slowly: one record an epoch is enough
 _MU = ((1.0, 2.0), (2.0, 2.0), (3.0, 2.0))
 _SIGMA_1 = (0.05, 0.1, 0.5, 1.0, 2.0)
 _DEEP = 4
