@@ -1,0 +1,144 @@
+"""park2024 at tiny scale: every figure from one shared sweep, the notebook on the same members, elicitation, docs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from conceptlab.cli import main
+from conceptlab.errors import InputError
+from conceptlab.executors import elicit
+from conceptlab.store import FigureRun, Store
+from conceptlab.studies import Order, run
+from conceptlab.studies.park2024 import STUDY
+from conceptlab.studies.park2024.recipes import SIZES, sweep
+from conceptlab.studies.park2024.tables import run_times
+from conceptlab.studies.study import Results
+from notebooks import run_notebook
+from studies import park2024_synthetic as synthetic
+
+DOCS = Path(__file__).parents[2] / "docs"
+SEEDS = (0, 1)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, FigureRun]:
+    order = Order(STUDY, STUDY.figures, "tiny", SEEDS, {})
+    store = Store(tmp_path_factory.mktemp("park2024") / "runs")
+    return {
+        r.manifest["figure"]: r for r in run(order, store, torch.device("cpu"), lambda members, steps: None)
+    }
+
+
+def test_every_figure_is_drawn_and_judged_from_shared_members(runs):
+    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking"}
+    members = {member for r in runs.values() for member in r.manifest["members"]}
+    assert len(members) == 6, "four of the sweep, two masked"
+    for id_, figure_run in runs.items():
+        assert [p.stem for p in figure_run.pictures] == [id_]
+        assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)
+        assert all(v.strength == "indicative" for v in figure_run.verdicts)
+    every = set(runs["fig1"].metrics["measure"])
+    assert {
+        "prompt_capability",
+        "best_prompt",
+        "winner",
+        "disentanglement",
+        "weight_norm",
+        "gradient_norm",
+    } <= every
+
+
+def test_every_way_of_asking_was_measured_and_patches_belong_to_kept_steps(runs):
+    curves = runs["elicitation"].tables["curves"]
+    capable = curves[curves["measure"] == "prompt_capability"]
+    assert set(capable["variable"]) == {"over-prompting", "redraws", "search", "latent", "guidance", "patch"}
+    kept = runs["elicitation"].members[0].recipe.keep
+    assert set(capable.loc[capable["variable"] == "patch", "step"]) == set(kept)
+    winners = runs["elicitation"].tables["winners"]
+    assert (winners["prompt"] != "").all()
+
+
+def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
+    monkeypatch.chdir(runs["fig1"].store.root.parent)
+    names = run_notebook(DOCS / "notebooks" / "park2024.ipynb")
+    assert names["turn"] == 800
+    assert names["naive"] > names["held_out"] + 0.05
+    assert names["signal"]["colour", "00"] == pytest.approx(0.0074, rel=0.1)
+    assert names["signal"]["colour", "01"] == pytest.approx(0.00088, rel=0.1)
+    assert names["signal"]["size", "00"] == pytest.approx(0.043, rel=0.1)
+    assert len(names["verdicts"]) == 14
+
+
+def test_elicit_answers_for_a_run_and_shows_images(runs, tmp_path, capsys):
+    sheet = tmp_path / "elicit.png"
+    assert main(["elicit", str(runs["fig2"].path), "--class", "11", "--n", "4", "--out", str(sheet)]) == 0
+    said = capsys.readouterr().out
+    assert "It can" in said
+    assert "search" in said
+    assert sheet.stat().st_size > 0
+    assert main(["elicit", str(runs["fig2"].path), "--class", "31"]) == 2
+    with pytest.raises(InputError, match="at least 4 images"):
+        elicit(runs["fig2"].members[0], "11", images=2)
+
+
+def test_an_answer_tells_can_from_does(runs):
+    answer = elicit(runs["fig2"].members[0], "11", images=4)
+    last = answer.ways["step"].max()
+
+    def told(plain: float, latent: float) -> str:
+        ways = pd.DataFrame(
+            [(last, "redraws", "draw 0", plain), (last, "latent", "all × 2", latent)],
+            columns=["step", "way", "prompt", "accuracy"],
+        )
+        none = answer.trained.iloc[:0]
+        return type(answer)(answer.code, ways, none, answer.images, answer.shown).sentence
+
+    assert told(0.1, 0.9).startswith("It can, but does not")
+    assert "latent (all × 2) in 90%" in told(0.1, 0.9)
+    assert told(0.8, 0.9).startswith("It can and does")
+    assert told(0.1, 0.2).startswith("It cannot yet")
+
+
+def test_figures_draw_realistic_tables():
+    separations = (0.175, 0.25, 0.3)
+    every, masked = synthetic.sweep(3, separations), synthetic.masking(3, (0.0, 0.5))
+    tables = {"curves": every, "times": run_times(every), "signal": synthetic.signal(separations)}
+    hidden = {"curves": masked, "times": run_times(masked), "signal": synthetic.signal((0.3,))}
+    for id_ in ("fig1", "fig3", "fig4", "fig5", "elicitation", "masking"):
+        given = hidden if id_ == "masking" else tables
+        page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), given)
+        assert page.axes, id_
+
+
+def test_paper_scale_is_the_authors_setting():
+    recipes = sweep("paper", range(5))
+    first = recipes[0]
+    assert len(recipes) == 5 * len(SIZES["paper"].separations)
+    assert (first.steps, first.loss, first.data_noise, first.optimiser.clip) == (15_000, "bound", 1e-3, 0.01)
+    assert len(first.evaluation_steps()) == 40
+    assert set(first.keep) <= set(first.evaluation_steps()[:-1])
+    shared = {
+        "denoiser.channels": [32, 64, 128, 256],
+        "denoiser.condition_mlp": "shared",
+        "optimiser.clip": None,
+    }
+    changed = first.with_settings(shared)
+    assert changed.hash != first.hash
+    assert changed.optimiser.clip is None
+
+
+def test_the_example_in_the_docs_is_the_papers_sweep():
+    (example,) = re.findall(
+        r"```python\n(.*?)```", (DOCS / "park2024.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert len(example.strip().splitlines()) < 30
+    names: dict = {}
+    exec(compile(example, "park2024.md", "exec"), names)
+    assert names["held_out"] == ["11"]
+    assert len(names["sweep"]) == 30
+    assert names["signal"].value > 0
