@@ -45,7 +45,9 @@ class KeyedDropout(nn.Module):
         own = keys.view(-1, 2, *(1 for _ in x.shape[1:]))
         kept = (_mix(_mix(index + own[:, 0]) ^ own[:, 1]) & (_LEVELS - 1)) >= self.dropped_levels
         scale = _LEVELS / (_LEVELS - self.dropped_levels)
-        return torch.where(kept, x * scale, 0.0)
+        # A product, with the activations first: the result then lies in memory as they do. A choice by the mask would
+        # take the mask's order, and every convolution after it would have to turn its input.
+        return x * (kept * scale).to(x.dtype)
 
 
 def dropout_keys(model: nn.Module) -> dict[str, int]:
