@@ -9,23 +9,38 @@ from conceptlab.measures.accuracy import (
     joint_probability,
     variable_accuracies,
 )
+from conceptlab.measures.capability import Best, best_prompt
+from conceptlab.measures.censored_line import CensoredLine, fit_censored_line
+from conceptlab.measures.changepoint import kink_rank, with_kink
+from conceptlab.measures.disentanglement import corner_disentanglement, recovery_time
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
 from conceptlab.measures.emergence import emergence_table, emergence_time, rise
 from conceptlab.measures.thresholds import critical_number, relative_rise
+from conceptlab.measures.turning import nearest_approach, turning_point
 
 __all__ = [
+    "Best",
+    "CensoredLine",
     "EdgeCapability",
     "Probabilities",
     "additive_accuracy",
+    "best_prompt",
     "concept_space",
+    "corner_disentanglement",
     "critical_number",
     "drawn",
     "edge_capabilities",
     "emergence_table",
     "emergence_time",
+    "fit_censored_line",
     "joint_accuracy",
     "joint_probability",
+    "kink_rank",
+    "nearest_approach",
+    "recovery_time",
     "relative_rise",
     "rise",
+    "turning_point",
     "variable_accuracies",
+    "with_kink",
 ]
