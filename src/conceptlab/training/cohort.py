@@ -190,13 +190,11 @@ class Cohort:
 
     def begin_from(self, index: int, weights: dict[str, Tensor]) -> None:
         """Give a member the weights of a checkpoint, for fine-tuning; its optimiser starts afresh."""
-        row = torch.cat(
-            [
-                self._fitting(weights, name, shape)
-                for name, shape in zip(self.layout.names, self.layout.shapes)
-            ]
-        )
-        self.weights[index] = row.to(self.device)
+        parts = {
+            name: self._fitting(weights, name, shape)
+            for name, shape in zip(self.layout.names, self.layout.shapes)
+        }
+        self.weights[index] = self.layout.row(parts).to(self.device)
         if self.ema is not None:
             self.ema[index] = self.weights[index]
 
