@@ -11,11 +11,11 @@ import torch
 
 from conceptlab.concepts import Class
 from conceptlab.errors import InputError
-from conceptlab.evaluation import Context, Live, Measurement, build, observe
+from conceptlab.evaluation import Context, Live, Measurement, build, generate, observe
 from conceptlab.evaluation.interventions import Composed, Direction, Scaled
 from conceptlab.evaluation.norms import fixed_batch, gradient, groups
 from conceptlab.evaluation.prompts import stronger
-from conceptlab.training import Cohort
+from conceptlab.training import Cohort, Objective
 from evaluation.small import NETWORKS, context, recipe
 
 BLUES = [[0.0, 0.0, 1.0], [0.2, 0.2, 0.8], [0.4, 0.4, 0.6]]
@@ -204,11 +204,12 @@ def test_norms_are_those_of_the_named_weights_and_of_a_finite_difference(network
 
 
 def _loss(now: Live, batch) -> float:
-    from conceptlab.training import Objective
-
+    """The member's objective on a batch, by the engine."""
     cohort = Cohort([now.context.recipe])
-    row = cohort.layout.row(torch.nn.ModuleList([now.denoiser, now.process]))
-    cohort.weights[0] = row
+    parts = {"denoiser": now.denoiser, "process": now.process}
+    cohort.begin_from(
+        0, {f"raw.{part}.{name}": p for part, m in parts.items() for name, p in m.named_parameters()}
+    )
     with torch.no_grad():
         return cohort.each("raw", Objective(cohort.denoiser, cohort.process, cohort.recipe), *batch).item()
 
@@ -217,8 +218,6 @@ def test_all_families_run_on_a_live_model_in_two_rounds():
     made = recipe(condition_dropout=0.1)
     cohort = Cohort([made])
     cohort.advance(1)
-    from conceptlab.evaluation import generate
-
     families = build(
         [
             {"name": "prompt_search", "strengths": [1.0, 2.0], "images": 2},
