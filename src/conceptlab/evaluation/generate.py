@@ -59,9 +59,13 @@ def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedd
         def embed(condition: Tensor) -> Embedding:
             return denoiser.embed(condition.to(device))
 
-        asked = [p.edit(embed, p.condition[None]) if p.edit else embed(p.condition[None]) for p in prompts]
-        against = [embed((p.guidance.against if p.guidance else p.condition)[None]) for p in prompts]
-    return _joined(asked), _joined(against)
+        asked = embed(torch.stack([p.condition for p in prompts]))
+        against = embed(torch.stack([p.guidance.against if p.guidance else p.condition for p in prompts]))
+        for number, prompt in enumerate(prompts):
+            if prompt.edit is not None:
+                for name, edited in prompt.edit(embed, prompt.condition[None]).items():
+                    asked[name][number] = edited[0]
+    return asked, against
 
 
 def _in_batches(
@@ -102,10 +106,6 @@ def _in_batches(
         {prompt.name: part for prompt, part in zip(asked, mine.split(sizes))}
         for asked, mine in zip(prompts, images)
     ]
-
-
-def _joined(parts: Sequence[Embedding]) -> Embedding:
-    return {name: torch.cat([part[name] for part in parts]) for name in parts[0]}
 
 
 def _stacked(members: Sequence[Embedding], dtype: torch.dtype) -> Embedding:
