@@ -68,7 +68,7 @@ _SETTINGS: dict[Scale, dict[str, Any]] = {
         "process": {"name": "continuous", "gamma_min": -6.0, "gamma_max": 8.0},
         "prediction": "v",
         "optimiser": Optimiser(learning_rate=1e-3, weight_decay=0.01),
-        "steps": 1500,
+        "steps": 1200,
         "batch": 64,
     },
     "paper": {**_BOUND, "denoiser": {"name": "park2024"}, "steps": 15_000, "batch": 64},
@@ -109,7 +109,7 @@ def _recipe(scale: Scale, separation: float, seed: int, hidden: float = 0.0) -> 
 
 
 def _evaluation(scale: Scale) -> Evaluation:
-    images = {"tiny": 4, "small": 32, "paper": 32}[scale]
+    images = {"tiny": 4, "small": 24, "paper": 32}[scale]
     return Evaluation(
         count={"tiny": 3, "small": 24, "paper": 40}[scale],
         # Checkpoints in even steps of the square root of the step, as in the public code.
