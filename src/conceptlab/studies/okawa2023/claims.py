@@ -32,7 +32,8 @@ def _order(tables: Tables) -> PerSeed:
 
 
 def _held_out(tables: Tables) -> PerSeed:
-    return final_value(joint(tables["curves"]).query("distance > 0"), over="min")
+    accuracy = joint(tables["curves"])
+    return final_value(accuracy[accuracy["distance"] > 0], over="min")
 
 
 def _sudden(tables: Tables) -> PerSeed:
@@ -67,7 +68,8 @@ def _toy_errors(tables: Tables) -> PerSeed:
 
 def _toy_prediction(tables: Tables) -> PerSeed:
     """Error of P(n) with p from distance 1 over that of distance 1's own curve, at distances 2 and 3."""
-    fits = tables["fits"].query("distance > 1")
+    fits = tables["fits"]
+    fits = fits[fits["distance"] > 1]
     if fits.empty:
         raise NoData("no class lies further than distance 1 from training")
     error = fits.groupby("seed")[["rmse", "null"]].mean()

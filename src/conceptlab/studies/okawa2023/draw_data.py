@@ -66,7 +66,9 @@ def _against_count(ax: Axes, tables: Tables, series: str, split: Split) -> None:
 
 def count_axis(ax: Axes, counts: list[int]) -> None:
     """Sample numbers, none at all included, on a scale that is logarithmic above."""
-    ax.set_xscale("symlog", linthresh=max(1, min([n for n in counts if n], default=1)))
+    least = max(1, min([n for n in counts if n], default=1))
+    ax.set_xscale("symlog", linthresh=least)
+    ax.set_xlim(-0.3 * least, 1.3 * max(counts))
     ax.set_xticks(counts, [str(n) for n in counts])
     ax.minorticks_off()
     ax.set_xlabel("samples in training")
@@ -86,7 +88,7 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     grid = page.add_gridspec(2, 6, height_ratios=(1.15, 1))
     left, right = page.add_subplot(grid[0, :3]), page.add_subplot(grid[0, 3:])
     graph_with_paths(left, tables["curves"].query("mode == 'before'"), member)
-    right.set_title(f"Drawings of small circles and a small triangle (seed {member.recipe.seed})")
+    right.set_title(f"Drawings through training (seed {member.recipe.seed})")
     samples_over_training(right, member, [space.parse(code) for code in ("010", "011", "111")])
     axes = [page.add_subplot(grid[1, start : start + 2]) for start in (0, 2, 4)]
     for place, (ax, added) in enumerate(zip(axes, ADDED)):
@@ -94,10 +96,11 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
         _by_class(ax, tables["finals"], added)
     for mode, colour in _MODES.items():
         axes[0].plot([], [], _MARKERS[mode], color=colour, ms=4, label=mode)
-    axes[0].legend(loc="lower left", fontsize=6.2)
+    handles, names = axes[0].get_legend_handles_labels()
+    axes[1].legend(handles, names, loc="lower center", bbox_to_anchor=(0.5, 1.12), ncols=3)
     figures.caption(
         page,
-        f"{figures.seeds_text(tables['finals']['seed'].nunique(), 'bars, ± 1 standard deviation over seeds')}. "
+        f"{tables['finals']['seed'].nunique()} seeds; bars: ± 1 standard deviation over seeds. "
         f"Digits: {space.order}. Fine-tuning at the training learning rate, held constant. Shaded: the classes trained "
         "on before. Forgetting with the new class alone is shown, not claimed.",
     )

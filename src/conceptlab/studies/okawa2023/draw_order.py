@@ -122,7 +122,9 @@ def draw_toy(results: Results, tables: Tables) -> Picture:
     figures.panel(axes[1], "b", f"Steps to reach P* = {LEVEL:g}")
     for shade, (p, rows) in zip(("#1a1c20", "#5c626b", "#9aa0a8"), tables["critical"].groupby("p")):
         axes[1].plot(rows["n"], rows["t"], "o-", ms=2.4, lw=1, color=shade, label=f"p = {p:g}")
-    axes[1].set(xlabel="abilities n", ylabel="critical step t*", ylim=(0, None))
+    axes[1].set(
+        xlabel="abilities n", ylabel="critical step t*", ylim=(0, 1.5 * float(tables["critical"]["t"].max()))
+    )
     axes[1].legend(loc="upper left")
     figures.panel(axes[2], "c", "Measured and predicted")
     _predicted(axes[2], tables)

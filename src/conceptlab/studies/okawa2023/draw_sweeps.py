@@ -52,9 +52,11 @@ def time_marks(ax: Axes, at: float, times: Sequence[float], last: float, line: L
     ax.plot([at], [middle], line.marker, ms=5, mfc=face, mec=line.colour, mew=1, clip_on=False)
 
 
-def time_axis(ax: Axes, first: float, last: float) -> None:
+def time_axis(ax: Axes, times: pd.DataFrame) -> None:
+    """Times on a logarithmic axis from the earliest one, with a field above the end for what was never reached."""
+    last = float(times["last"].max())
     ax.set_yscale("log")
-    ax.set_ylim(0.8 * first, 1.5 * last)
+    ax.set_ylim(0.7 * float(times["time"].fillna(last).min()), 1.5 * last)
     ax.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
     ax.set_ylabel(f"step of reaching {THRESHOLD:g}")
 
@@ -67,14 +69,14 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
     """Emergence time against the share of a class, for three ways of being rare: (a) unseen classes that need its
     value, (b) the class itself."""
     times = tables["times"]
-    first, last = float(times["first"].min()), float(times["last"].max())
+    last = float(times["last"].max())
     page = figures.figure(columns=2, height=2.9)
     axes = page.subplots(1, 2, sharey=True)
     for ax, letter, role, title in zip(
         axes, "ab", ("out", "in"), ("Unseen combinations", "The rare class itself")
     ):
         figures.panel(ax, letter, title)
-        time_axis(ax, first, last)
+        time_axis(ax, times)
         own = seed_times(times[times["role"] == role], ["way", "share"])
         for way, line in _WAYS.items():
             rows = own[own["way"].isin([way, "base"])]
@@ -96,8 +98,8 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
 
 def _groups(ax: Axes, times: pd.DataFrame, column: str, names: Sequence[Hashable]) -> None:
     """For each name on the horizontal axis the times of all distances side by side."""
-    first, last = float(times["first"].min()), float(times["last"].max())
-    time_axis(ax, first, last)
+    last = float(times["last"].max())
+    time_axis(ax, times)
     own = seed_times(times, [column, "distance"])
     distances = sorted(own["distance"].unique())
     for place, name in enumerate(names):
@@ -170,7 +172,7 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
     axes = page.subplots(1, 2, sharey=True)
     parts = (("a", "Hamming distance", "distance"), ("b", "Signal-weighted distance", "weighted"))
     for ax, (letter, title, column) in zip(axes, parts):
-        time_axis(ax, float(times["first"].min()), last)
+        time_axis(ax, times)
         for distance, rows in times.groupby("distance"):
             number = int(str(distance).split(".")[0])
             shift = 0.0 if column == "weighted" else 0.06 * (rows["seed"] - rows["seed"].mean())
@@ -181,7 +183,7 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
         ranks = stats.rankdata(times["time"].fillna(np.inf))
         rho = np.corrcoef(stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
         figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}")
-        ax.set_xlabel(f"{title.lower()} from training")
+        ax.set_xlabel(f"{title} from training")
     axes[0].legend(loc="lower right")
     costs = ", ".join(
         f"{v} {c:.2g}" for v, c in zip(tables["signals"]["variable"], tables["signals"]["cost"])
@@ -217,8 +219,11 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
         line = Line(colours[str(name)])
         # One at most is drawn as one: a logarithmic axis has no zero.
         time_marks(right, float(rows["predicted"].iloc[0]), list(rows["time"].clip(lower=1.0)), last, line)
-        right.annotate(str(name), (float(rows["predicted"].iloc[0]), 1.0), (0, 3), textcoords="offset points",
-                       ha="center", fontsize=6.8, color=line.colour)  # fmt: skip
+        middle = float(rows["time"].fillna(1.3 * last).clip(lower=1.0).median())
+        right.annotate(
+            str(name), (float(rows["predicted"].iloc[0]), middle), (6, 3), textcoords="offset points",
+            fontsize=6.8, color=line.colour,
+        )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
     right.set(xlim=(1, 2 * last), ylim=(0.8, 1.5 * last))
     right.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)

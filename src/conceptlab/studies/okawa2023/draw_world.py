@@ -135,7 +135,8 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
         f"{figures.distance_name(d)} {c}" for d, c in enumerate(("blue", "yellow", "red", "purple"))
     )
     figures.caption(
-        page, f"Digits in b: {order}; a leaves out the last. Edges join classes at distance 1. {names}."
+        page,
+        f"Digits in b: {order}; a leaves out the last. Edges join classes at distance 1. Colours: {names}.",
     )
     return page
 
@@ -145,7 +146,7 @@ def draw_fig11(results: Results, tables: Tables) -> Picture:
     """Example images of every class with its tuple."""
     world, _ = cube(results.scale)
     space = world.space
-    page = figures.figure(columns=2, height=3.4)
+    page = figures.figure(columns=2, height=1.9)
     axes = page.subplots(1, 2)
     for ax, classes in zip(axes, (space.classes[:4], space.classes[4:])):
         images = np.stack([examples(world, cls, 8, _SEED + space.classes.index(cls)) for cls in classes])

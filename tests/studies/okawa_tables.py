@@ -1,0 +1,206 @@
+"""For every claim of okawa2023: tables in which its statistic takes given values, one for each seed.
+
+`VALUES` build tables from the statistic itself; `TRENDS` from a matrix (seeds, settings) whose order along the settings
+the claim correlates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.studies.okawa2023.recipes import ADVERSARIAL, TIED
+
+Tables = dict[str, pd.DataFrame]
+Array = np.ndarray
+
+_BOUNDS = {"first": 1.0, "last": 1e9}
+
+
+def _frame(values: Array, **columns: object) -> pd.DataFrame:
+    """A row for each seed; columns are constants or arrays over seeds."""
+    return pd.DataFrame({"seed": np.arange(len(values)), **columns})
+
+
+def _settings(matrix: Array, setting: str, result: str, **constant: object) -> pd.DataFrame:
+    """A row for each seed and setting 0, 1, 2, …, in one go: these are built many times."""
+    seeds, settings = matrix.shape
+    numbers = {
+        "seed": np.repeat(np.arange(seeds), settings),
+        setting: np.tile(np.arange(settings, dtype=float), seeds),
+    }
+    return pd.DataFrame({**numbers, result: matrix.ravel(), **constant})
+
+
+def _join(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    return pd.concat(parts, ignore_index=True)
+
+
+def _order(distances: int, **labels: str) -> Callable[[Array], Tables]:
+    """Times that grow by the same factor from distance to distance."""
+
+    def build(v: Array) -> Tables:
+        parts = [_frame(v, distance=d, time=100 * v**d, **labels, **_BOUNDS) for d in range(distances)]
+        return {"times": _join(parts)}
+
+    return build
+
+
+def _held_out(v: Array) -> Tables:
+    rows = {"step": 10, "distance": 1, "variable": "", "measure": "accuracy"}
+    return {"curves": _join([_frame(v, value=v, **rows), _frame(v, value=1.0, **rows)])}
+
+
+def _bottleneck(v: Array) -> Tables:
+    times = {"joint": 100 * v, "colour": 100.0, "shape": 40.0}
+    return {"bottleneck": _join([_frame(v, variable=k, time=t, **_BOUNDS) for k, t in times.items()])}
+
+
+def _rules(v: Array) -> Tables:
+    errors = {"product": 0.1 * v, "minimum": 0.1, "Fréchet bound": 0.3}
+    return {"rules": _join([_frame(v, rule=rule, error=error) for rule, error in errors.items()])}
+
+
+def _gender(v: Array) -> Tables:
+    times = {"male": 100 * v, "female": 100.0}
+    return {"gender": _join([_frame(v, gender=name, time=time, **_BOUNDS) for name, time in times.items()])}
+
+
+def _critical(v: Array) -> Tables:
+    parts = [
+        _frame(v, series=series, teaches="x", role=role, variable="", time=time, **_BOUNDS)
+        for series in ("001", "100")
+        for role, time in (("in", 20.0), ("out", 20 * v))
+    ]
+    return {"critical": _join(parts)}
+
+
+def _own(shape: float, colour: float) -> Callable[[Array], Tables]:
+    """Critical numbers of shape and colour; a factor of 0 stands for the value itself."""
+
+    def build(v: Array) -> Tables:
+        numbers = {"shape": shape or 20 * v, "colour": colour or 10 * v}
+        return {"critical": _join([_frame(v, teaches=k, variable=k, role="in", time=n, **_BOUNDS)
+                                   for k, n in numbers.items()])}  # fmt: skip
+
+    return build
+
+
+def _predicted(v: Array) -> Tables:
+    parts = [_frame(v, teaches=name, predicted=30.0, time=30 * v) for name in ("shape", "size")]
+    return {"predicted": _join([*parts, _frame(v, teaches="colour", predicted=10.0, time=1e6)])}
+
+
+def _tuned(v: Array, value: Array | float, mode: str, role: str, cls: str, added: str = "") -> pd.DataFrame:
+    labels = {
+        "set": " ".join(ADVERSARIAL),
+        "rate": 1.0,
+        "mode": mode,
+        "role": role,
+        "class": cls,
+        "added": added,
+    }
+    return _frame(v, value=value, **labels)
+
+
+def _misgeneralised(v: Array) -> Tables:
+    parts = [_tuned(v, 1 - v, "before", "unseen", cls).assign(variable="shape") for cls in ("010", "011")]
+    return {"variables": _join(parts)}
+
+
+def _unrepaired(v: Array) -> Tables:
+    parts = [_tuned(v, v, "old data kept", "unseen", cls, "101") for cls in ("010", "011")]
+    return {"finals": _join([*parts, _tuned(v, 1.0, "new class alone", "unseen", "010", "101")])}
+
+
+def _overwritten(v: Array) -> Tables:
+    after = [_tuned(v, 0.9 - v, "old data kept", "old", "000", added) for added in ("010", "011")]
+    return {"finals": _join([_tuned(v, 0.9, "before", "old", "000"), *after])}
+
+
+def _insufficient(v: Array) -> Tables:
+    """The first set is as good as the value says, the others worse; a class that was never wrong does not count."""
+    parts = []
+    for i, train in enumerate(TIED):
+        after = {"011": v - 0.1 * i, "110": 1.0}
+        for cls, before in (("011", 0.1), ("110", 0.9)):
+            rows = [
+                _tuned(v, before, "before", "unseen", cls),
+                _tuned(v, after[cls], "old data kept", "unseen", cls),
+            ]
+            parts += [row.assign(set=" ".join(train)) for row in rows]
+    return {"finals": _join(parts)}
+
+
+def _ways(earlier: tuple[str, str], later: tuple[str, str]) -> Callable[[Array], Tables]:
+    def build(v: Array) -> Tables:
+        parts = [
+            _frame(v, way=way, role=role, time=time, **_BOUNDS)
+            for (way, role), time in ((earlier, 100.0), (later, 100 * v))
+        ]
+        return {"times": _join(parts)}
+
+    return build
+
+
+def _delay(y: Array) -> Tables:
+    return {"times": _settings(np.exp(-y), "share", "time", way="drawn rarely", role="out")}
+
+
+def _departures(y: Array) -> Tables:
+    return {"departures": _settings(y, "correlation", "value")}
+
+
+def _weighted(y: Array) -> Tables:
+    return {"times": _settings(np.exp(y), "weighted", "time", distance=1)}
+
+
+VALUES: dict[str, Callable[[Array], Tables]] = {
+    "fig5.order": _order(3),
+    "fig5.held-out": _held_out,
+    "fig6.sudden": lambda v: {"rises": _frame(v, product=v, mean=1.0)},
+    "fig6.bottleneck": _bottleneck,
+    "fig6.product": _rules,
+    "fig7.predicts": lambda v: {"fits": _frame(v, distance=2, rmse=0.1 * v, null=0.1)},
+    "fig8.out-of-distribution": _critical,
+    "fig8.colour-before-shape": _own(shape=0.0, colour=20.0),
+    "fig8.ten": _own(shape=1.0, colour=0.0),
+    "fig9.misgeneralises": _misgeneralised,
+    "fig9.not-repaired": _unrepaired,
+    "fig9.overwrites": _overwritten,
+    "fig10.order": _order(3),
+    "fig10.gender": _gender,
+    "fig13.probes": lambda v: {"disagreement": _frame(v, value=v)},
+    "fig16.order": _order(4),
+    "frequency.composing": _ways(("drawn rarely", "in"), ("drawn rarely", "out")),
+    "frequency.balancing": _ways(("balanced", "out"), ("natural", "out")),
+    "centres.on-average": _order(3, centre="000"),
+    "centres.everywhere": _order(3, centre="000"),
+    "finetune.insufficient": _insufficient,
+    "threshold.predicted": _predicted,
+    "ablation.order": _order(3, switch="base"),
+}
+
+TRENDS: dict[str, Callable[[Array], Tables]] = {
+    "frequency.delay": _delay,  # later where rarer
+    "correlation.leaves-product": _departures,
+    "distance.beyond-hamming": _weighted,
+}
+"""Rising numbers are what each of them claims."""
+
+
+def toy(error: float) -> Tables:
+    closed = np.linspace(0, 1, 5)
+    return {"toy": pd.DataFrame({"n": 1, "closed": closed, "simulated": closed + error * np.eye(5)[2]})}
+
+
+def around(threshold: float, log: bool, shifts: Array) -> Array:
+    """Values at a threshold times or plus shifts."""
+    return (
+        threshold * np.exp(shifts)
+        if log
+        else threshold + shifts * min(0.2, threshold, 1 - threshold or math.inf)
+    )
