@@ -48,9 +48,9 @@ def draw_probe(
             if not last:
                 beside.tick_params(labelright=False)
             _mark(ax, times[times["separation"] == value], kind)
-        text = (
-            f"Black: {label}. Blue dashed: training classes; red: behaviour, green: capability of class 11."
-        )
+        seen = f" of the embedding, seen from {cls}" if cls else ""
+        lines = "Blue dashed: training classes; red: behaviour, green: capability of class 11."
+        text = f"Black: {label}{seen}. {lines}"
         marks = (
             " Grey line: median time at which half of the lost disentanglement is regained." if kind else ""
         )

@@ -113,8 +113,10 @@ def draw_fig6(results: Results, tables: Tables) -> Picture:
         _signal_line(axes[2], str(variable), str(cls), rows)
     axes[2].set_yscale("log")
     axes[2].set_xlabel("colour separation")
-    axes[2].set_ylabel("mean squared pixel difference")
-    axes[2].legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=1, handlelength=2.5)
+    axes[2].set_ylabel("mean squared difference")
+    # Room for the names below the lowest line.
+    axes[2].set_ylim(bottom=float(signal["signal"].min()) / 12)
+    axes[2].legend(loc="lower right", handlelength=2.5)
     text = "a, b: a row of images for each class. c: one concept flipped, all else held, no jitter."
     figures.caption(page, f"Digits: (colour, size). {text}")
     return page
