@@ -41,7 +41,11 @@ class KeyedDropout(nn.Module):
 
     def masked(self, x: Tensor, keys: Tensor) -> Tensor:
         """Members' activations (E, B, …) with some elements dropped, by the members' keys for this layer (E, 2)."""
-        index = torch.arange(x[0].numel(), dtype=torch.int32, device=x.device).view(x.shape[1:])
+        # Elements are counted with the channels fastest, as they lie in memory: no index arithmetic on a GPU.
+        shape = x.shape[1:]
+        in_memory = shape if len(shape) < 3 else (shape[0], *shape[2:], shape[1])
+        index = torch.arange(x[0].numel(), dtype=torch.int32, device=x.device).view(in_memory)
+        index = index if len(shape) < 3 else index.movedim(-1, 1)
         own = keys.view(-1, 2, *(1 for _ in x.shape[1:]))
         kept = (_mix(_mix(index + own[:, 0]) ^ own[:, 1]) & (_LEVELS - 1)) >= self.dropped_levels
         scale = _LEVELS / (_LEVELS - self.dropped_levels)

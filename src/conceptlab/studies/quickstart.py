@@ -22,7 +22,7 @@ from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import QUICKSTART
 
 THRESHOLD = 0.8
-_STEPS = {"tiny": 30, "small": 800, "paper": 800}
+_STEPS = {"tiny": 30, "small": 1000, "paper": 1000}
 _FINAL_IMAGES = {"tiny": 8, "small": 200, "paper": 1000}
 
 
