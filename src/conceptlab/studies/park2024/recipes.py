@@ -41,7 +41,7 @@ class Size:
 
 SIZES: dict[Scale, Size] = {
     "tiny": Size((0.3, 0.6), (0.5,), 0.6, images=24, kept=1),
-    "small": Size((0.2, 0.3, 0.5), (0.25, 0.5), 0.5, images=1024, kept=3),
+    "small": Size((0.175, 0.25, 0.5), (0.25, 0.5), 0.5, images=1024, kept=3),
     "paper": Size((0.175, 0.2, 0.225, 0.25, 0.275, 0.3), (0.25, 0.5, 0.75), 0.3, images=1740, kept=5),
 }
 
