@@ -1,0 +1,165 @@
+"""Kill it at any moment, run it again: the result is the one of an uninterrupted run."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from tests.tiny import tiny_recipe
+
+from conceptlab import executors
+from conceptlab.errors import InputError
+from conceptlab.executors.local import cohorts, pending
+from conceptlab.recipe import Optimiser
+from conceptlab.store import Store
+from conceptlab.store.files import locked
+
+CPU = torch.device("cpu")
+
+
+def ignore(members, steps) -> None:
+    pass
+
+
+class Killed(BaseException):
+    """What a kill feels like from the inside: nothing after it runs."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("whole"))
+    executors.run([tiny_recipe()], store, CPU, ignore)
+    return store
+
+
+def test_a_member_has_everything_it_should(whole):
+    member = whole.member(tiny_recipe())
+    assert member.status == "complete"
+    assert member.curves().index.tolist() == [3, 6, 9, 12]
+    assert list(member.curves().columns) == [member.world.space.code(c) for c in member.world.space]
+    assert set(member.metrics["weights"]) == {"raw", "ema"}
+    assert {"accuracy", "probability", "additive", "coordinate", "drawn", "loss"} <= set(
+        member.metrics["measure"]
+    )
+    assert member.sample_steps == [3, 6, 9, 12]
+    assert member.samples().shape == (8, 2, 3, 8, 8)
+    assert member.samples(3).dtype == torch.uint8
+    assert member.checkpoint_steps == [12]
+    assert not list((member.path / "metrics").glob("*.parquet"))
+    assert [entry["event"] for entry in member.log()][-1] == "complete"
+    for weights in ("raw", "ema"):
+        model = member.model(weights=weights)
+        assert model(torch.zeros(1, 3, 8, 8), torch.ones(1), torch.zeros(1, 6)).shape == (1, 3, 8, 8)
+
+
+@pytest.mark.parametrize("moment", [0, 1, 2, 3, 4, 6, 7])
+def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypatch, moment):
+    """Die at the `moment`-th write of anything; a second call must end with the very same table."""
+    from conceptlab.store import files
+
+    store, original, writes = Store(tmp_path), files.write_atomically, 0
+    executors.prepare_probe(store, tiny_recipe().world, tiny_recipe().evaluation.probe, judges=True)
+
+    def dying(path, write):
+        nonlocal writes
+        if path.suffix in (".parquet", ".safetensors", ".png"):
+            writes += 1
+            if writes > moment:
+                raise Killed
+        original(path, write)
+
+    monkeypatch.setattr(files, "write_atomically", dying)
+    with pytest.raises(Killed):
+        executors.run([tiny_recipe()], store, CPU, ignore)
+    monkeypatch.setattr(files, "write_atomically", original)
+    executors.run([tiny_recipe()], store, CPU, ignore)
+    pd.testing.assert_frame_equal(store.member(tiny_recipe()).metrics, whole.member(tiny_recipe()).metrics)
+    mine, theirs = (s.member_path(tiny_recipe()) / "metrics.parquet" for s in (store, whole))
+    assert mine.read_bytes() == theirs.read_bytes()
+
+
+def test_a_real_kill_of_a_real_process(whole, tmp_path):
+    """Two members in two processes; the parent is killed hard, the orphans end, the same call continues."""
+    script = (
+        "import torch\nfrom conceptlab import executors\nfrom conceptlab.store import Store\n"
+        "from tests.tiny import tiny_recipe\n"
+        "if __name__ == '__main__':\n"
+        f"    executors.run([tiny_recipe(), tiny_recipe(seed=1)], Store({str(tmp_path)!r}), torch.device('cpu'),"
+        " lambda members, steps: None)\n"
+    )
+    file = tmp_path / "script.py"
+    file.write_text(script)
+    root = Path(__file__).parents[2]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    process = subprocess.Popen([sys.executable, str(file)], env=environment, cwd=root)
+    deadline = time.monotonic() + 120
+    folder = Store(tmp_path).member_path(tiny_recipe())
+    while not (folder / "log.jsonl").exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    subprocess.run([sys.executable, str(file)], env=environment, cwd=root, check=True, timeout=180)
+    expected = whole.member(tiny_recipe()).metrics
+    pd.testing.assert_frame_equal(Store(tmp_path).member(tiny_recipe()).metrics, expected)
+
+
+def test_what_is_done_is_not_done_again(whole):
+    path = whole.member_path(tiny_recipe()) / "metrics.parquet"
+    before = path.stat().st_mtime_ns
+    calls = []
+    executors.run([tiny_recipe()], whole, CPU, lambda members, steps: calls.append(steps))
+    assert calls == []
+    assert path.stat().st_mtime_ns == before
+
+
+def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path):
+    wild, calm = tiny_recipe(optimiser=Optimiser(learning_rate=1e30)), tiny_recipe()
+    store = Store(tmp_path)
+    for part in (calm.evaluation.probe,):
+        executors.prepare_probe(store, calm.world, part, judges=True)
+    executors.run_cohort([wild, calm], store, CPU, ignore)
+    assert store.member(wild).status == "failed"
+    assert "not finite" in store.member(wild).outcome["reason"]
+    assert store.member(calm).status == "complete"
+
+
+def test_a_folder_in_use_is_refused(tmp_path):
+    store, recipe = Store(tmp_path), tiny_recipe()
+    executors.prepare_probe(store, recipe.world, recipe.evaluation.probe, judges=True)
+    with locked(store.member_path(recipe)), pytest.raises(InputError, match="another process"):
+        executors.run_cohort([recipe], store, CPU, ignore)
+
+
+def test_fine_tuning_starts_where_the_first_run_ended(whole, tmp_path):
+    before = tiny_recipe()
+    after = tiny_recipe(start=before.to_dict(), train={"111": 20}, optimiser=Optimiser(learning_rate=0.0))
+    store = Store(tmp_path)
+    assert [r.hash for r in pending([after], store)] == [before.hash, after.hash]
+    executors.run([after], store, CPU, ignore)
+    first, second = store.member(before).weights(), store.member(after).weights()
+    assert all(torch.equal(first[name], second[name]) for name in first if name.startswith("raw."))
+
+
+def test_cohorts_hold_what_fits_together():
+    recipes = [tiny_recipe(seed=s) for s in range(3)] + [tiny_recipe(batch=8)]
+    assert [len(group) for group in cohorts(recipes, CPU)] == [1, 1, 1, 1]
+    assert [len(group) for group in cohorts(recipes, torch.device("cuda"))] == [3, 1]
+
+
+def test_a_probe_that_cannot_judge_stops_the_run(tmp_path):
+    """Colours that overlap cannot be read; the run must not start."""
+    world = {
+        **tiny_recipe().world,
+        "colours": [["red", [0.5, 0.4, 0.5]], ["blue", [0.5, 0.45, 0.5]]],
+        "colour_jitter": 0.3,
+    }
+    with pytest.raises(InputError, match="probe"):
+        executors.run([tiny_recipe(world=world)], Store(tmp_path), CPU, ignore)
+    assert not (tmp_path / "members").exists()

@@ -1,0 +1,80 @@
+"""Damage is one clear line; nothing half-written is ever seen; nothing existing is lost."""
+
+from __future__ import annotations
+
+import os
+
+import pandas as pd
+import pytest
+import torch
+
+from conceptlab.errors import InputError
+from conceptlab.store import Member, files, load
+from conceptlab.store.runs import FigureRun
+
+
+def test_what_is_written_reads_back(tmp_path):
+    files.write_json(tmp_path / "a.json", {"ä": [1, None]})
+    assert files.read_json(tmp_path / "a.json") == {"ä": [1, None]}
+    table = pd.DataFrame({"step": [1, 2], "value": [0.5, float("nan")]})
+    files.write_table(tmp_path / "t.parquet", table)
+    pd.testing.assert_frame_equal(files.read_table(tmp_path / "t.parquet"), table)
+    tensors = {"x": torch.randn(3, 2).T}
+    files.write_tensors(tmp_path / "w.safetensors", tensors)
+    assert torch.equal(files.read_tensors(tmp_path / "w.safetensors")["x"], tensors["x"])
+
+
+@pytest.mark.parametrize("channels", [1, 3, 4])
+def test_sheets_are_exact_to_a_level(tmp_path, channels):
+    images = torch.rand(2, 3, channels, 5, 4)
+    files.write_sheet(tmp_path / "s.png", images)
+    found = files.read_sheet(tmp_path / "s.png", (channels, 5, 4))
+    assert found.shape == images.shape
+    assert torch.equal(found, (images * 255).round().to(torch.uint8))
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path):
+    path = tmp_path / "a.json"
+    files.write_json(path, 1)
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        files.write_json(path, float("nan"))
+    with pytest.raises(RuntimeError):
+        files.write_atomically(path, lambda temporary: (_ for _ in ()).throw(RuntimeError()))
+    assert files.read_json(path) == 1
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [("a.json", files.read_json), ("a.parquet", files.read_table), ("a.safetensors", files.read_tensors)],
+)
+@pytest.mark.parametrize("content", [b"", b"junk", b'{"half": '])
+def test_damage_is_one_clear_line(tmp_path, name, read, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="damaged") as failure:
+        read(path)
+    assert "\n" not in str(failure.value)
+    path.unlink()
+    with pytest.raises(InputError, match="missing"):
+        read(path)
+
+
+def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
+    manifest = {"study": "s", "figure": "f", "scale": "tiny", "settings": {}, "members": ["a"], "seeds": [0]}
+    run = FigureRun(tmp_path / "s" / "tiny" / "f")
+    run.claim(manifest)
+    run.claim({**manifest, "members": ["a", "b"], "seeds": [0, 1]})
+    with pytest.raises(InputError, match="another configuration"):
+        run.claim({**manifest, "settings": {"steps": 5}})
+    run.claim(manifest)
+    assert run.manifest["members"] == ["a", "b"], "fewer seeds must not forget the others"
+
+
+def test_loading_what_is_not_there(tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        load(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no finished figure"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="missing"):
+        Member(tmp_path)
