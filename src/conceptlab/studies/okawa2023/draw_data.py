@@ -97,7 +97,7 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     for mode, colour in _MODES.items():
         axes[0].plot([], [], _MARKERS[mode], color=colour, ms=4, label=mode)
     handles, names = axes[0].get_legend_handles_labels()
-    axes[1].legend(handles, names, loc="lower center", bbox_to_anchor=(0.5, 1.12), ncols=3)
+    page.legend(handles, names, loc="outside upper right", ncols=3)
     figures.caption(
         page,
         f"{tables['finals']['seed'].nunique()} seeds; bars: ± 1 standard deviation over seeds. "

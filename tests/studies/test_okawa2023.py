@@ -1,0 +1,152 @@
+"""okawa2023 from end to end: everything at tiny scale, CelebA on a small folder, and simulated learners as oracles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from conceptlab.claims import judge
+from conceptlab.errors import InputError
+from conceptlab.recipe import Recipe
+from conceptlab.store import Store
+from conceptlab.studies import SCALES, Order, Results, find, run
+from conceptlab.studies.okawa2023 import STUDY, recipes
+from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base
+from conceptlab.training.cost import training_flops
+from tests.celeba_folder import write_folder
+from tests.studies.okawa_members import write_members
+
+ILLUSTRATIONS = {"fig2", "fig3", "fig4", "fig11"}
+CPU = torch.device("cpu")
+
+
+def _quiet(members: object, steps: int) -> None:
+    pass
+
+
+def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> None:
+    study, figures = find("okawa2023")
+    order = Order(study, figures, "tiny", (0, 1), {})
+    runs = run(order, Store(tmp_path), CPU, _quiet)
+    assert len(runs) == 20
+    assert len(order.all_recipes()) < sum(len(order.recipes(figure)) for figure in figures) / 1.5
+    for figure, made in zip(figures, runs):
+        assert made.pictures, figure.id
+        assert (made.path / "figures" / f"{figure.id}.pdf").stat().st_size > 1000
+        assert len(made.verdicts) == len(figure.claims)
+        tables = made.tables
+        assert all(len(table) for name, table in tables.items() if name != "disagreement"), figure.id
+        if figure.id not in ILLUSTRATIONS | {"fig7"}:
+            signs = tables["signatures"]
+            assert {"at_chance", "no_gap", "no_delay", "drawn_instead", "drawn_share"} <= set(signs)
+            assert len(signs) == len(order.recipes(figure))
+
+
+def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
+    study, figures = find("okawa2023.fig10")
+    with pytest.raises(InputError, match=r"okawa2023.fig10 needs world.folder: get the aligned.*mmlab"):
+        run(Order(study, figures, "tiny", (0,), {}), Store(tmp_path / "runs"), CPU, _quiet)
+    with pytest.raises(InputError, match="is not a CelebA folder"):
+        run(
+            Order(study, figures, "tiny", (0,), {"world.folder": "nowhere"}),
+            Store(tmp_path / "runs"),
+            CPU,
+            _quiet,
+        )
+    assert not (tmp_path / "runs").exists()  # a mistake claims no folder
+    folder = write_folder(tmp_path / "celeba", per_class=40)
+    order = Order(study, figures, "tiny", (0, 1), {"world.folder": str(folder)})
+    (made,) = run(order, Store(tmp_path / "runs"), CPU, _quiet)
+    assert made.pictures
+    assert set(made.tables["gender"]["gender"]) == {"female", "male"}
+    assert made.tables["corrected"]["value"].between(0, 1).all()
+
+
+# --- sweeps ---
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_recipe_of_every_scale_builds(scale) -> None:
+    made = {r.hash: r for figure in STUDY.figures for r in figure.recipes(scale, [0])}
+    assert all(training_flops(recipe) > 0 for recipe in made.values())
+    assert all(Recipe.from_dict(recipe.to_dict()).hash == name for name, recipe in made.items())
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_members_are_recognised_by_their_recipes(scale) -> None:
+    setting, seeds = SETTINGS[scale], [0]
+    assert [recipes.centre_of(r) for r in recipes.centres(scale, seeds)] == list(setting.centres)
+    assert [recipes.correlation_of(r) for r in recipes.correlation(scale, seeds)] == list(
+        setting.correlations
+    )
+    found = {recipes.rarity_of(r) for r in recipes.frequency(scale, seeds)}
+    ways = ("drawn rarely", "natural", "balanced")
+    assert found == {("base", 0.25)} | {(way, share) for way in ways for share in setting.shares}
+    switches = [recipes.switch_of(r, scale) for r in recipes.ablation(scale, seeds)]
+    assert switches == ["base", *setting.switches]
+    counts = [recipes.count_of(r, "001") for r in recipes.samples(scale, seeds, ("001",))]
+    assert counts == [setting.images, *setting.counts]
+    tuned = [recipes.tuning_of(r) for r in recipes.figure9(scale, seeds)]
+    assert [(t["added"], t["mode"]) for t in tuned[:3]] == [
+        ("", "before"), ("101", "old data kept"), ("101", "new class alone"),
+    ]  # fmt: skip
+
+
+def test_fine_tuning_continues_the_adversarial_member_at_its_rate() -> None:
+    before, kept, alone, *_ = recipes.figure9("paper", [3])
+    assert tuple(before.train) == ("000", "100", "001", "111")
+    assert kept.before and alone.before
+    assert kept.before.hash == alone.before.hash == before.hash
+    assert kept.optimiser.learning_rate == before.optimiser.learning_rate
+    assert set(kept.train) == {*before.train, "101"}
+    assert set(alone.train) == {"101"}
+
+
+def test_the_paper_scale_is_the_authors() -> None:
+    (recipe,) = base("paper", [0])
+    assert (recipe.steps, recipe.batch, recipe.prediction) == (7900, 64, "eps")
+    assert (recipe.optimiser.name, recipe.optimiser.learning_rate, recipe.optimiser.decay) == (
+        "adam",
+        1e-4,
+        "linear",
+    )
+    assert recipe.train == dict.fromkeys(MINIMAL, 1250)
+    assert recipe.evaluation.sampler_steps == 50
+
+
+# --- simulated learners ---
+
+
+def _verdicts(figure: str, tmp_path: Path, *, effects: bool, seeds: int = 5) -> tuple[dict[str, str], dict]:
+    found = STUDY.figure(figure)
+    wanted = found.recipes("small", range(seeds))
+    store = write_members(wanted, tmp_path / str(effects), effects=effects)
+    tables = found.tables(Results([store.member(r) for r in wanted], "small", range(seeds)))
+    verdicts = judge(found.claims, tables, "paper")
+    return {v.id.removeprefix("okawa2023."): v.verdict for v in verdicts}, tables
+
+
+def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> None:
+    order, tables = _verdicts("fig5", tmp_path, effects=True)
+    assert order == {"fig5.order": "reproduced", "fig5.held-out": "reproduced"}
+    signs = tables["signatures"]
+    assert not (signs["at_chance"] | signs["no_gap"] | signs["no_delay"]).any()
+    multiplied, _ = _verdicts("fig6", tmp_path, effects=True)
+    assert multiplied["fig6.sudden"] == multiplied["fig6.product"] == "reproduced"
+    tuned, tables = _verdicts("fig9", tmp_path, effects=True)
+    assert tuned == {
+        "fig9.misgeneralises": "reproduced", "fig9.not-repaired": "reproduced", "fig9.overwrites": "not reproduced",
+    }  # fmt: skip
+    adversarial = tables["signatures"].query("mode == 'before'")
+    # Small circles are drawn as small triangles, and the table says so.
+    assert set(adversarial["worst"] + adversarial["drawn_instead"]) <= {"010110", "011111"}
+
+
+def test_a_learner_without_them_does_not(tmp_path: Path) -> None:
+    order, tables = _verdicts("fig5", tmp_path, effects=False)
+    assert order["fig5.order"] != "reproduced"
+    assert tables["signatures"]["rare_delay"].median() < 1.5
+    tuned, _ = _verdicts("fig9", tmp_path, effects=False)
+    assert tuned["fig9.misgeneralises"] == tuned["fig9.not-repaired"] == "not reproduced"
