@@ -16,7 +16,7 @@ from conceptlab.evaluation.interventions import Composed, Direction, Scaled
 from conceptlab.evaluation.norms import fixed_batch, gradient, groups
 from conceptlab.evaluation.prompts import stronger
 from conceptlab.training import Cohort, Objective
-from evaluation.small import NETWORKS, context, recipe
+from tests.evaluation.small import NETWORKS, context, recipe
 
 BLUES = [[0.0, 0.0, 1.0], [0.2, 0.2, 0.8], [0.4, 0.4, 0.6]]
 TARGET = (1, 1)

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from conceptlab.denoisers import Denoiser, register
 from conceptlab.evaluation import Guidance, Prompt, class_prompt, draw_one, generate
 from conceptlab.training import Cohort
-from evaluation.small import NETWORKS, context, recipe
+from tests.evaluation.small import NETWORKS, context, recipe
 
 
 def cohort(**changes) -> Cohort:

@@ -12,7 +12,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
-from tests.tiny import tiny_recipe
 
 from conceptlab import executors
 from conceptlab.errors import InputError
@@ -20,6 +19,7 @@ from conceptlab.executors.local import cohorts, pending
 from conceptlab.recipe import Optimiser
 from conceptlab.store import Store
 from conceptlab.store.files import locked
+from tests.tiny import tiny_recipe
 
 CPU = torch.device("cpu")
 

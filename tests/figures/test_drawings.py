@@ -16,7 +16,7 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.studies.quickstart_figures import draw_emergence, shown_classes
 from conceptlab.studies.study import Results
-from figures import synthetic
+from tests.figures import synthetic
 
 
 def axes(columns: int = 1, height: float = 2.8) -> Axes:

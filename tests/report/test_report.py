@@ -18,7 +18,7 @@ from conceptlab.errors import InputError
 from conceptlab.report import report
 from conceptlab.report.page import duration, interval_bar
 from conceptlab.store import FigureRun
-from figures import synthetic
+from tests.figures import synthetic
 
 VOID = {"meta", "img", "input", "br", "line", "link"}
 LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href"}

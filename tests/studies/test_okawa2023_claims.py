@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import okawa_tables as fake
 import pandas as pd
 import pytest
 
 from conceptlab.claims import Claim, PerSeed, Tables, calibrate, judge
 from conceptlab.studies.okawa2023 import STUDY
+from tests.studies import okawa_tables as fake
 
 CLAIMS = {claim.id.removeprefix("okawa2023."): claim for claim in STUDY.claims}
 SEEDS = 5

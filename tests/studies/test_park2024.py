@@ -18,8 +18,8 @@ from conceptlab.studies.park2024 import STUDY
 from conceptlab.studies.park2024.recipes import SIZES, sweep
 from conceptlab.studies.park2024.tables import run_times
 from conceptlab.studies.study import Results
-from notebooks import run_notebook
-from studies import park2024_synthetic as synthetic
+from tests.notebooks import run_notebook
+from tests.studies import park2024_synthetic as synthetic
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEEDS = (0, 1)

@@ -15,7 +15,7 @@ from conceptlab.claims import Claim, calibrate, judge
 from conceptlab.measures.censored_line import fit_censored_line, shortfall
 from conceptlab.studies.park2024 import STUDY, statistics
 from conceptlab.studies.park2024.tables import run_times
-from studies import park2024_synthetic as synthetic
+from tests.studies import park2024_synthetic as synthetic
 
 CLAIMS = {claim.id.removeprefix("park2024."): claim for claim in STUDY.claims}
 SEPARATIONS = np.array([0.175, 0.2, 0.225, 0.25, 0.275, 0.3])

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-import yang2025_tables as fake
 
 from conceptlab.claims import Claim, calibrate, judge
 from conceptlab.studies.yang2025 import STUDY
+from tests.studies import yang2025_tables as fake
 
 CLAIMS = {claim.id.removeprefix("yang2025."): claim for claim in STUDY.claims}
 

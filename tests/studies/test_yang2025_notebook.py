@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from notebooks import run_notebook
+from tests.notebooks import run_notebook
 
 NOTEBOOK = Path(__file__).parents[2] / "docs" / "notebooks" / "yang2025.ipynb"
 

@@ -7,12 +7,12 @@ import pytest
 import torch
 from PIL import Image
 
-from celeba_folder import write_folder
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.probes import train_probe, validate
 from conceptlab.probes.learned import Fitting
 from conceptlab.worlds import CelebA, build
+from tests.celeba_folder import write_folder
 
 
 @pytest.fixture(scope="module")
