@@ -34,19 +34,21 @@ def showing_progress(recipes: Sequence[Recipe], store: Store, console: Console) 
         with Progress(*columns, rate, TimeRemainingColumn(), console=console) as bar:
             yield _Meter(total, bar=bar).tell
     else:
-        console.print(f"training {len(todo)} members, {total} model-steps")
         yield _Meter(total, console=console).tell
 
 
 class _Meter:
     def __init__(self, total: int, bar: Progress | None = None, console: Console | None = None) -> None:
-        self.total, self.done, self.resumed = total, 0, 0
+        self.total, self.done, self.begun = total, 0, False
         self.started = self.printed = time.monotonic()
         self.bar, self.console = bar, console
         self.task = bar.add_task("", total=total, rate="") if bar else None
 
     def tell(self, members: Sequence[str], steps: int) -> None:
         now = time.monotonic()
+        if self.done == 0 and self.console is not None and not self.begun:
+            self.console.print(f"training: {self.total} model-steps")
+        self.begun = True
         if self.done == 0:
             # Probes and start-up come before the first step; they are not part of the rate.
             self.started = now

@@ -1,0 +1,210 @@
+"""The command line as a user meets it: the quickstart at tiny scale, end to end, and every kind of bad input."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import conceptlab
+from conceptlab.cli import main
+
+KEYS = {
+    "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
+    "strength", "seeds", "censored", "note",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    assert main(["run", "quickstart", "--scale", "tiny", "--out", str(folder), "--device", "cpu"]) == 0
+    return folder
+
+
+def test_run_leaves_what_the_design_says(out):
+    figure = out / "quickstart" / "tiny" / "emergence"
+    for name in (
+        "manifest.json",
+        "claims.json",
+        "figures/emergence.png",
+        "figures/emergence.pdf",
+        "figures/times.csv",
+    ):
+        assert (figure / name).stat().st_size > 0
+    assert (out / "quickstart" / "tiny" / "report.html").stat().st_size > 10_000
+    for member in (out / "members").iterdir():
+        for name in (
+            "config.json",
+            "environment.json",
+            "metrics.parquet",
+            "probe.json",
+            "done.json",
+            "log.jsonl",
+        ):
+            assert (member / name).exists()
+        record = json.loads((member / "probe.json").read_text())
+        assert record["judge"]["validation"]["joint"] >= 0.99
+
+
+def test_three_lines_in_a_notebook(out):
+    member = conceptlab.load(out / "quickstart").members[0]
+    curves = member.curves()
+    images = member.samples()
+    assert curves.shape == (3, 8)
+    assert images.shape[0] == 8
+
+
+def test_verdict_and_list_are_stable_json(out, capsys):
+    assert main(["verdict", str(out / "quickstart"), "--json"]) == 0
+    verdicts = json.loads(capsys.readouterr().out)
+    assert [set(verdict) for verdict in verdicts] == [KEYS] * 2
+    assert main(["list", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert "quickstart.emergence" in [figure["id"] for figure in figures]
+    assert {"id", "study", "figure", "title", "claims", "cost"} <= set(figures[0])
+    assert main(["list"]) == 0
+    assert main(["verdict", str(out)]) == 0
+
+
+def test_more_seeds_train_only_the_new_ones(out, capsys, tmp_path):
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    before = {p.name: (p / "metrics.parquet").stat().st_mtime_ns for p in (copy / "members").iterdir()}
+    assert (
+        main(["run", "quickstart", "--scale", "tiny", "--seeds", "3", "--out", str(copy), "--device", "cpu"])
+        == 0
+    )
+    assert "2 of 3 members are done already" in capsys.readouterr().err
+    after = {p.name: (p / "metrics.parquet").stat().st_mtime_ns for p in (copy / "members").iterdir()}
+    assert len(after) == 3
+    assert before.items() <= after.items()
+    assert main(["diff", str(out), str(copy)]) == 0
+    assert "quickstart.order" in capsys.readouterr().out
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    with Image.open(path) as picture:
+        return picture.size
+
+
+def test_sample_draws_any_prompt(out, tmp_path, capsys):
+    sheet = tmp_path / "s.png"
+    arguments = [
+        "sample",
+        str(out / "quickstart"),
+        "--prompt",
+        "111",
+        "--prompt",
+        "111;colour=-3,0,3",
+        "--n",
+        "4",
+    ]
+    assert main([*arguments, "--out", str(sheet)]) == 0
+    assert size_of(sheet) == (4 * 16, 2 * 16)
+    assert main(["sample", str(out / "quickstart"), "--weights", "ema", "--n", "1", "--out", str(sheet)]) == 0
+    assert size_of(sheet) == (16, 8 * 16)
+
+
+def test_report_of_a_path(out, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", str(out), "--out", str(page)]) == 0
+    assert "quickstart" in page.read_text(encoding="utf-8")
+
+
+def test_plan_runs_nothing(tmp_path, capsys):
+    folder = tmp_path / "runs"
+    assert main(["run", "quickstart", "--plan", "--out", str(folder), "--device", "cpu"]) == 0
+    assert "members" in capsys.readouterr().out
+    assert not folder.exists()
+
+
+def test_strict_tells_a_failed_claim_by_its_exit_code(out):
+    """At tiny scale nothing is learned, so the held-out classes cannot be drawn."""
+    arguments = ["run", "quickstart", "--scale", "tiny", "--out", str(out), "--device", "cpu"]
+    failed = any(v.verdict == "not reproduced" for v in conceptlab.load(out / "quickstart").verdicts)
+    assert main([*arguments, "--strict"]) == (3 if failed else 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["run", "nothing"], "unknown study"),
+        (["run", "quickstartt"], "did you mean 'quickstart'"),
+        (["run", "quickstart.fig9"], "unknown figure"),
+        (["run", "quickstart."], "names no figure"),
+        (["run", "quickstart", "--seeds", "-1"], "at least one seed"),
+        (["run", "quickstart", "--seeds", "many"], "invalid int"),
+        (["run", "quickstart", "--set", "stepz=1"], "unknown setting"),
+        (["run", "quickstart", "--set", "world.colour=3", "--plan"], "unknown setting"),
+        (["run", "quickstart", "--device", "cuda", "--plan"], "not available"),
+        (["run", "quickstart", "--out", "/proc/nowhere"], "/proc/nowhere"),
+        (["run"], "required"),
+        (["fly"], "invalid choice"),
+        (["verdict", "nowhere"], "does not exist"),
+        (["report", "nowhere"], "does not exist"),
+        (["sample", "nowhere"], "does not exist"),
+        (["diff", "nowhere", "nowhere"], "does not exist"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, word, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert word in captured.err
+    assert len(captured.err.strip().splitlines()) == 1
+    assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize(
+    ("spoil", "arguments"),
+    [
+        ("claims.json", ["verdict"]),
+        ("metrics.parquet", ["run", "quickstart", "--scale", "tiny", "--device", "cpu", "--out"]),
+        ("checkpoint", ["sample"]),
+    ],
+)
+def test_damaged_files_are_named(out, tmp_path, capsys, spoil, arguments):
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    member = sorted((copy / "members").iterdir())[0]
+    places = {
+        "claims.json": copy / "quickstart" / "tiny" / "emergence" / "claims.json",
+        "metrics.parquet": member / "metrics.parquet",
+        "checkpoint": next((member / "checkpoints").glob("*.safetensors")),
+    }
+    places[spoil].write_bytes(b"damage")
+    target = str(member) if spoil == "checkpoint" else str(copy)
+    assert main([*arguments, target]) == 2
+    message = capsys.readouterr().err.strip().splitlines()[-1]
+    assert places[spoil].name in message
+    assert "damaged" in message
+    assert places[spoil].read_bytes() == b"damage", "nothing existing is overwritten"
+
+
+def test_another_configuration_does_not_overwrite(out, capsys):
+    arguments = [
+        "run",
+        "quickstart",
+        "--scale",
+        "tiny",
+        "--out",
+        str(out),
+        "--set",
+        "steps=31",
+        "--device",
+        "cpu",
+    ]
+    assert main(arguments) == 2
+    assert "another configuration" in capsys.readouterr().err
+
+
+def test_python_dash_m():
+    found = subprocess.run(
+        [sys.executable, "-m", "conceptlab", "--version"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == conceptlab.__version__
