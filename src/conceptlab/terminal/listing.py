@@ -43,17 +43,19 @@ def cost(study: Study, figure: Figure, scale: Any) -> dict[str, float]:
 
 
 def listing_table() -> Table:
-    table = Table(caption="cost: members × steps at tiny / small / paper scale", caption_justify="left")
-    for name in ("figure", "shows", "claims", "cost"):
-        table.add_column(name, justify="right" if name == "claims" else "left")
-    for entry in listing():
-        costs = " / ".join(f"{c['members']}×{_steps(c)}" for c in entry["cost"].values())
-        table.add_row(entry["id"], f"{entry['title']}: {entry['shows']}", str(len(entry["claims"])), costs)
+    table = Table(
+        caption="cost: members × steps at tiny | small | paper scale; none: theory", caption_justify="left"
+    )
+    table.add_column("figure", no_wrap=True)
+    table.add_column("title")
+    table.add_column("claims", justify="right")
+    table.add_column("cost", no_wrap=True)
+    for study in STUDIES.values():
+        for figure in study.figures:
+            sweeps = [figure.recipes(scale, range(study.seeds[scale])) for scale in SCALES]
+            costs = " | ".join(f"{len(s)}×{sum(r.steps for r in s) / len(s):.0f}" for s in sweeps if s)
+            table.add_row(f"{study.name}.{figure.id}", figure.title, str(len(figure.claims)), costs or "none")
     return table
-
-
-def _steps(cost: dict[str, float]) -> str:
-    return f"{cost['model_steps'] / max(1, cost['members']):.0f}"
 
 
 def plan_table(order: Order, store: Store, device: torch.device) -> Group:

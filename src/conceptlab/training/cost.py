@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 
 import torch
@@ -9,7 +10,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.recipe import Recipe
-from conceptlab.training.cohort import cohort_key
+from conceptlab.worlds import World
 from conceptlab.worlds import build as build_world
 
 # Rates that were reached with convolutional networks like ours, in FLOP/s: one CPU thread; one H200 with a cohort.
@@ -19,7 +20,9 @@ RATE = {"cpu": 40e9, "cuda": 100e12, "mps": 1e12}
 
 def model_flops(recipe: Recipe) -> int:
     """FLOPs to evaluate the network once on one image."""
-    return _flops(cohort_key(recipe), _Held(recipe))
+    world = _world(json.dumps(dict(recipe.world), sort_keys=True))
+    part = json.dumps(dict(recipe.denoiser), sort_keys=True)
+    return _network_flops(world.image_shape, world.condition_shape, part)
 
 
 def training_flops(recipe: Recipe) -> int:
@@ -28,35 +31,26 @@ def training_flops(recipe: Recipe) -> int:
 
 
 def evaluation_flops(recipe: Recipe) -> int:
-    """Drawing for the ordinary prompt of every class at every evaluation."""
+    """Drawing for the ordinary prompt of every class at every evaluation; other prompts come on top."""
     settings = recipe.evaluation
-    classes = len(build_world(**recipe.world).space)
+    classes = len(_world(json.dumps(dict(recipe.world), sort_keys=True)).space)
     images = classes * settings.images * len(recipe.evaluation_steps()) * (2 if settings.ema else 1)
     return model_flops(recipe) * images * settings.sampler_steps
 
 
-class _Held:
-    """A recipe that does not take part in a cache key."""
-
-    def __init__(self, recipe: Recipe) -> None:
-        self.recipe = recipe
-
-    def __hash__(self) -> int:
-        return 0
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Held)
+@lru_cache(maxsize=1024)
+def _world(part: str) -> World:
+    return build_world(**json.loads(part))
 
 
-@lru_cache(maxsize=256)
-def _flops(key: str, held: _Held) -> int:
-    recipe = held.recipe
-    world = build_world(**recipe.world)
+@lru_cache(maxsize=1024)
+def _network_flops(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str) -> int:
+    """Sweeps differ in data far more often than in the network: it is counted once."""
     with torch.device("meta"):
         denoiser = build_denoiser(
-            image_shape=world.image_shape, condition_shape=world.condition_shape, seed=0, **recipe.denoiser
+            image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(part)
         ).eval()
-        image, condition = torch.empty(1, *world.image_shape), torch.empty(1, *world.condition_shape)
+        image, condition = torch.empty(1, *image_shape), torch.empty(1, *condition_shape)
         with FlopCounterMode(display=False) as counter, torch.no_grad():
             denoiser(image, torch.empty(1), condition)
     return counter.get_total_flops()
