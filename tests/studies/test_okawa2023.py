@@ -97,7 +97,8 @@ def test_members_are_recognised_by_their_recipes(scale) -> None:
 def test_fine_tuning_continues_the_adversarial_member_at_its_rate() -> None:
     before, kept, alone, *_ = recipes.figure9("paper", [3])
     assert tuple(before.train) == ("000", "100", "001", "111")
-    assert kept.before and alone.before
+    assert kept.before
+    assert alone.before
     assert kept.before.hash == alone.before.hash == before.hash
     assert kept.optimiser.learning_rate == before.optimiser.learning_rate
     assert set(kept.train) == {*before.train, "101"}
