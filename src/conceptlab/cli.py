@@ -90,6 +90,14 @@ def _parser() -> argparse.ArgumentParser:
     elicit.add_argument("--out", type=Path, default=Path("elicit.png"), metavar="FILE")
     elicit.set_defaults(command=_elicit)
 
+    bench = commands.add_parser("bench", help="speed against the plain loop, in one run")
+    bench.add_argument("what", choices=("train",))
+    bench.add_argument("--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart")
+    bench.add_argument("--members", type=int, nargs="+", default=None, metavar="N")
+    bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    bench.add_argument("--json", action="store_true")
+    bench.set_defaults(command=_bench)
+
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
     diff.set_defaults(command=_diff)
@@ -189,6 +197,21 @@ def _elicit(options: argparse.Namespace) -> int:
     OUT.print(found.sentence, markup=False)
     write_sheet(options.out, found.images)
     OUT.print(f"{options.out}: a row for each of {'; '.join(found.shown)}", markup=False)
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from conceptlab.bench import bench_table, bench_train
+    from conceptlab.executors import choose_device
+
+    device = choose_device(options.device)
+    networks = options.network or (["park2024", "okawa2023"] if device.type == "cuda" else ["quickstart"])
+    members = options.members or ([8, 16] if device.type == "cuda" else [4])
+    result = bench_train(networks, members, device)
+    if options.json:
+        print(json.dumps(result, indent=1))
+    else:
+        OUT.print(bench_table(result))
     return 0
 
 
