@@ -39,9 +39,9 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
             optimiser=Optimiser(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.01, decay="cosine"),
             ema=0.99,
             evaluation=Evaluation(
-                count=3 if scale == "tiny" else 16,
+                count=3 if scale == "tiny" else 14,
                 spacing="square",
-                images=8 if scale == "tiny" else 32,
+                images=8 if scale == "tiny" else 24,
                 final_images=_FINAL_IMAGES[scale],
                 sampler_steps=10,
                 ema=True,
