@@ -14,7 +14,8 @@ from rich.console import Console
 import conceptlab
 from conceptlab.errors import InputError
 
-OUT = Console(highlight=False, soft_wrap=True)
+# Rich takes a pipe or a log for 80 columns wide; tables of claims need more.
+OUT = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 140)
 ERR = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
