@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from conceptlab import measures
+from conceptlab.concepts import Class, ConceptSpace
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
-from conceptlab.probes import disagreement
+from conceptlab.probes import correct, disagreement
 
 
 @register("accuracy")
@@ -21,6 +24,7 @@ class Accuracy(Measurement):
     | `additive` | | mean of the single accuracies |
     | `coordinate` | name | position in concept space |
     | `drawn` | a class | share of images read as that class |
+    | `corrected` | | `accuracy`, corrected for the judge's confusion on real images (real data only) |
     | `disagreement` | | share of images on which the second probe sees something else |
     """
 
@@ -42,6 +46,17 @@ class Accuracy(Measurement):
                 yield Row(code, name, "coordinate", value)
             for other, share in measures.drawn(space, seen).items():
                 yield Row(code, space.code(other), "drawn", share)
+            if context.confusion is not None:
+                yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
             if context.second is not None:
                 share = disagreement(context.judge, context.second, live.images[prompt])
                 yield Row(code, "", "disagreement", share)
+
+
+def _corrected(
+    space: ConceptSpace, seen: measures.Probabilities, asked: Class, confusion: np.ndarray
+) -> float:
+    """The share of the asked class that, read by a judge with this confusion, would look like what was read."""
+    shares = measures.drawn(space, seen)
+    observed = np.array([shares.get(cls, 0.0) for cls in space])
+    return float(correct(observed, confusion)[space.classes.index(asked)])

@@ -71,6 +71,8 @@ class Context:
     split: Split
     judge: Probe
     second: Probe | None
+    # How the judge reads real images, where that is to be corrected for: rows are true classes.
+    confusion: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

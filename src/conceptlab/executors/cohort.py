@@ -17,11 +17,12 @@ import torch
 
 from conceptlab.concepts import Split
 from conceptlab.evaluation import Context, Live, Row, build, generate, observe
-from conceptlab.executors.probes import ready_probe, validation_record
+from conceptlab.executors.probes import confusion_of, ready_probe, validation_record
 from conceptlab.recipe import Recipe
 from conceptlab.store import MemberWriter, Store, environment
 from conceptlab.store.files import locked, write_json
 from conceptlab.training import Cohort
+from conceptlab.worlds import RenderedWorld
 from conceptlab.worlds import build as build_world
 
 # Called with the members' hashes and the number of steps just made.
@@ -149,6 +150,10 @@ def _context(recipe: Recipe, store: Store) -> Context:
         Split(world.space, recipe.train),
         ready_probe(store, recipe.world, recipe.evaluation.probe),
         ready_probe(store, recipe.world, second) if second else None,
+        # Rendered images are unambiguous and their judge hardly errs; labels of real ones overlap.
+        None
+        if isinstance(world, RenderedWorld)
+        else confusion_of(store, recipe.world, recipe.evaluation.probe),
     )
 
 

@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import Any
 
+import numpy as np
+
 from conceptlab.probes import (
     Fitting,
     Probe,
@@ -45,6 +47,11 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
 
 def ready_probe(store: Store, world_part: Part, part: Part) -> Probe:
     return load_probe(store.probe_path(_hash(world_part, part)) / "probe")
+
+
+def confusion_of(store: Store, world_part: Part, part: Part) -> np.ndarray:
+    """How a probe reads held-out real images: rows are true classes, columns what it reads."""
+    return np.array(validation_record(store, world_part, part)["validation"]["confusion"])
 
 
 def validation_record(store: Store, world_part: Part, part: Part) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""The ordinary measurement, and the correction for a judge that errs on real images."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from conceptlab.evaluation import Accuracy, Live
+from tests.evaluation.small import context, recipe
+
+
+def live(confusion: np.ndarray | None, read_as: dict[str, list[str]]) -> Live:
+    """A model whose images of each class are read as the given classes."""
+    made = replace(context(recipe()), confusion=confusion)
+    space = made.world.space
+    read = {}
+    for cls in space:
+        labels = [space.parse(code) for code in read_as[space.code(cls)]]
+        read[f"class {space.code(cls)}"] = {
+            v.name: np.eye(len(v.values))[[label[i] for label in labels]]
+            for i, v in enumerate(space.concepts)
+        }
+    images = {name: torch.zeros(1) for name in read}
+    denoiser = torch.nn.Identity()
+    return Live(made, 1, "raw", denoiser, denoiser, images, read)  # pyright: ignore[reportArgumentType]
+
+
+def values(rows, measure: str) -> dict[str, float]:
+    return {row.cls: row.value for row in rows if row.measure == measure and row.variable == ""}
+
+
+def test_a_known_confusion_is_undone():
+    codes = ["00", "01", "10", "11"]
+    # The judge takes a fifth of 00 for 01; the model draws only what was asked.
+    confusion = np.eye(4)
+    confusion[0] = [0.8, 0.2, 0, 0]
+    read_as = {code: [code] * 10 for code in codes} | {"00": ["00"] * 8 + ["01"] * 2}
+    rows = list(Accuracy().rows(live(confusion, read_as)))
+    assert values(rows, "accuracy")["00"] == pytest.approx(0.8)
+    assert values(rows, "corrected") == pytest.approx(dict.fromkeys(codes, 1.0), abs=1e-6)
+
+
+def test_rendered_worlds_are_not_corrected():
+    codes = ["00", "01", "10", "11"]
+    rows = list(Accuracy().rows(live(None, {code: [code] * 4 for code in codes})))
+    assert values(rows, "corrected") == {}
+    assert values(rows, "accuracy") == dict.fromkeys(codes, 1.0)
