@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +14,7 @@ import pytest
 from PIL import Image
 
 import conceptlab
-from conceptlab.cli import main
+from conceptlab.cli import _parser, main
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
@@ -208,3 +210,28 @@ def test_python_dash_m():
         [sys.executable, "-m", "conceptlab", "--version"], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == conceptlab.__version__
+
+
+README = Path(__file__).parents[1] / "README.md"
+
+
+def test_the_readme_example_runs(out, monkeypatch):
+    code = README.read_text(encoding="utf-8").split("```python")[1].split("```")[0]
+    monkeypatch.chdir(out.parent)
+    exec(compile(code.replace('"runs/quickstart"', repr(str(out / "quickstart"))), "README.md", "exec"), {})
+
+
+def test_the_commands_of_the_readme_exist():
+    text = README.read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.startswith("conceptlab ")]
+    assert len(lines) >= 9
+    for line in lines:
+        command = line.split("  ")[0]
+        _parser().parse_args(shlex.split(command)[1:])
+
+
+def test_the_pictures_and_pages_of_the_readme_exist():
+    text = README.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        if not target.startswith("http"):
+            assert (README.parent / target).exists(), target
