@@ -62,6 +62,9 @@ def test_settings_reach_every_level():
         ("nothing.here=1", "unknown setting"),
         ("optimiser.betas=[0.9]", "expected"),
         ("world=shapes", "expected"),
+        ("keep=[77]", "the nearest is 83"),
+        ("condition_dropout=1.5", "must be in"),
+        ("shares.000=-1", "0 or more"),
     ],
 )
 def test_bad_settings_get_one_line(text, word):

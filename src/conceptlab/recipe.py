@@ -91,6 +91,7 @@ class Recipe:
     ema: float | None = None
     precision: Literal["float32", "bfloat16"] = "float32"
     evaluation: Evaluation = field(default_factory=Evaluation)
+    # Evaluations after which the weights are kept, besides the last.
     keep: tuple[int, ...] = ()
     seed: int = 0
     data_seed: int | None = None
@@ -105,6 +106,19 @@ class Recipe:
             raise InputError(
                 'recipe: the training split is empty; name classes and counts, e.g. {"000": 500}'
             )
+        if any(share < 0 for share in self.shares.values()) or (
+            self.shares and not sum(self.shares.values())
+        ):
+            raise InputError("recipe: shares must be 0 or more and not all 0")
+        if not 0 <= self.condition_dropout < 1:
+            raise InputError(f"recipe: condition_dropout is {self.condition_dropout}; it must be in [0, 1)")
+        evaluations = self.evaluation_steps()
+        for step in self.keep:
+            if step not in evaluations:
+                near = min(evaluations, key=lambda other: abs(other - step))
+                raise InputError(
+                    f"recipe: keep names step {step}, where nothing is evaluated; the nearest is {near}"
+                )
 
     @property
     def hash(self) -> str:

@@ -110,6 +110,17 @@ def test_a_real_kill_of_a_real_process(whole, tmp_path):
     pd.testing.assert_frame_equal(Store(tmp_path).member(tiny_recipe()).metrics, expected)
 
 
+def test_weights_are_kept_where_the_recipe_says(tmp_path):
+    recipe = tiny_recipe(keep=(3, 9))
+    executors.run([recipe], Store(tmp_path), CPU, ignore)
+    member = Store(tmp_path).member(recipe)
+    assert member.checkpoint_steps == [3, 9, 12]
+    early, late = member.weights(3), member.weights()
+    assert any(not torch.equal(early[name], late[name]) for name in early)
+    with pytest.raises(InputError, match="no checkpoint at step 6"):
+        member.model(6)
+
+
 def test_what_is_done_is_not_done_again(whole):
     path = whole.member_path(tiny_recipe()) / "metrics.parquet"
     before = path.stat().st_mtime_ns

@@ -51,7 +51,7 @@ class _Meter:
         self.begun = True
         if self.done == 0:
             # Probes and start-up come before the first step; they are not part of the rate.
-            self.started = now
+            self.started = self.printed = now
         self.done += steps * len(members)
         rate = self.done / max(1e-3, now - self.started)
         if self.bar is not None and self.task is not None:
