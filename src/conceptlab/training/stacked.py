@@ -160,7 +160,6 @@ class _Layer(nn.Module):
     def __init__(self, plain: Any) -> None:
         super().__init__()
         self.weight, self.bias = plain.weight, plain.bias
-        self.plain: Callable[[], Any] = lambda: plain
 
     @staticmethod
     def fits(plain: Any) -> bool:

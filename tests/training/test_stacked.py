@@ -1,0 +1,78 @@
+"""Stacked networks against the plain ones they are made of."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from conceptlab.denoisers import Denoiser, build
+from conceptlab.denoisers.base import SharedEmbedding
+from conceptlab.training import CohortDenoiser
+
+IMAGE, CONDITION = (3, 8, 8), (6,)
+NETWORKS = {
+    "film": {"name": "film", "channels": [8, 16]},
+    "film, group norm": {"name": "film", "channels": [16, 32], "norm": "group", "embedding_kind": "mlp"},
+    "okawa2023": {"name": "okawa2023", "features": 16},
+    "okawa2023, the paper's": {
+        "name": "okawa2023",
+        "features": 16,
+        "attention": True,
+        "condition_entry": "concatenate",
+    },
+    "park2024": {"name": "park2024", "channels": [16, 32], "blocks_per_level": 1},
+    "park2024, shared": {"name": "park2024", "channels": [16, 32], "condition_mlp": "shared"},
+}
+
+
+class Stranger(Denoiser):
+    """A user's network with a weight of its own that no stacked layer knows."""
+
+    def __init__(self) -> None:
+        super().__init__(IMAGE, CONDITION)
+        self.condition_embedding = SharedEmbedding(nn.Linear(6, 3))
+        self.scale = nn.ParameterList([nn.Parameter(torch.randn(3))])
+        self.conv = nn.Conv2d(3, 3, 3, padding=1)
+
+    def denoise(self, x: Tensor, time: Tensor, embedding: dict[str, Tensor]) -> Tensor:
+        shift = (embedding["shared"] * self.scale[0])[:, :, None, None]
+        return self.conv(x) + shift * time[:, None, None, None]
+
+
+def perturbed(seed: int, settings: dict | None) -> Denoiser:
+    """A network whose zero-initialised layers are not zero, so that nothing is hidden."""
+    torch.manual_seed(seed)
+    network = (
+        Stranger()
+        if settings is None
+        else build(image_shape=IMAGE, condition_shape=CONDITION, seed=seed, **settings)
+    )
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return network.eval()
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("name", [*NETWORKS, "stranger"])
+def test_each_member_computes_what_it_computes_alone(name, members, caplog):
+    settings = NETWORKS.get(name)
+    plain = [perturbed(seed, settings) for seed in range(members)]
+    x, time, condition = (
+        torch.randn(members, 2, *IMAGE),
+        torch.rand(members, 2),
+        torch.randn(members, 2, *CONDITION),
+    )
+    with caplog.at_level(logging.WARNING):
+        cohort = CohortDenoiser(plain[0]).eval()
+    assert ("one after another" in caplog.text) == (name == "stranger")
+    tables = [dict(network.named_parameters()) for network in plain]
+    state = {key: torch.stack([table[key].detach() for table in tables]) for key in tables[0]}
+    found = functional_call(cohort, state, (x, time, condition))
+    for index, network in enumerate(plain):
+        expected = network(x[index], time[index], condition[index])
+        torch.testing.assert_close(found[index], expected, rtol=1e-4, atol=1e-4)
