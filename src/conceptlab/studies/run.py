@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ class Order:
     settings: Mapping[str, Any]
 
     def recipes(self, figure: Figure) -> list[Recipe]:
-        return [recipe.with_settings(self.settings) for recipe in figure.recipes(self.scale, self.seeds)]
+        return [_changed(recipe, self.settings) for recipe in figure.recipes(self.scale, self.seeds)]
 
     def all_recipes(self) -> list[Recipe]:
         """The members of all figures, those they share only once."""
@@ -52,6 +52,13 @@ class Order:
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value}"]
         return shlex.join(words)
+
+
+def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
+    changed = recipe.with_settings(settings)
+    before = recipe.before
+    return changed if before is None else replace(changed, start=_changed(before, settings).to_dict())
 
 
 def run(order: Order, store: Store, device: torch.device, report: Report) -> list[FigureRun]:
