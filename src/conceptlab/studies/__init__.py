@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conceptlab.errors import InputError, unknown
-from conceptlab.studies import okawa2023, park2024, quickstart, yang2025
+from conceptlab.studies import bradley2025, okawa2023, park2024, quickstart, yang2025
 from conceptlab.studies.run import Order, judge_study, parse_seeds, run
 from conceptlab.studies.study import SCALES, Figure, Results, Scale, Study, Tables
 
@@ -23,7 +23,8 @@ __all__ = [
 ]
 
 STUDIES: dict[str, Study] = {
-    study.name: study for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY)
+    study.name: study
+    for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY, bradley2025.STUDY)
 }
 
 
