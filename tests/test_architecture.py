@@ -13,9 +13,9 @@ ROOT = Path(conceptlab.__file__).parent
 
 # From left to right; a room may import from itself and from rooms to its left.
 ARROW = (
-    "errors", "registry", "random", "concepts", "recipe", "worlds", "denoisers", "diffusion", "kernels", "training",
-    "probes", "measures", "evaluation", "claims", "theory", "store", "executors", "figures", "studies", "report",
-    "bench", "terminal", "cli",
+    "errors", "cache", "plugins", "registry", "random", "concepts", "recipe", "worlds", "denoisers", "diffusion",
+    "kernels", "training", "probes", "measures", "evaluation", "claims", "theory", "store", "executors", "figures",
+    "studies", "report", "bench", "terminal", "cli",
 )  # fmt: skip
 NO_TORCH = ("concepts", "claims", "errors", "registry", "recipe", "figures")
 
@@ -40,7 +40,7 @@ def imports(path: Path) -> set[str]:
 FILES = sorted(
     path for path in ROOT.rglob("*.py") if path.name not in ("__main__.py",) and path.parent != ROOT
 )
-FILES += [ROOT / f"{name}.py" for name in ("errors", "registry", "random", "recipe", "cli")]
+FILES += [ROOT / f"{name}.py" for name in ("errors", "cache", "registry", "random", "recipe", "cli")]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))

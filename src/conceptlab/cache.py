@@ -1,0 +1,96 @@
+"""What is slow to make and always comes out the same: decoded or rendered images, kept as arrays on this machine.
+
+The cache lies in `CONCEPTLAB_CACHE`, or in `~/.cache/conceptlab`. It may be deleted at any time; nothing but time is
+lost. Arrays are memory-mapped: a set larger than memory is read piece by piece as it is used.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from conceptlab.errors import InputError
+
+
+def folder(kind: str) -> Path:
+    """The folder for one kind of array, made if need be."""
+    named = os.environ.get("CONCEPTLAB_CACHE")
+    root = Path(named) if named else Path.home() / ".cache" / "conceptlab"
+    path = root / kind
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def key(*parts: Any) -> str:
+    """A name for what follows from these parts (anything that JSON can write)."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+
+def array(
+    kind: str, name: str, shape: Sequence[int], dtype: DTypeLike, fill: Callable[[np.ndarray], None]
+) -> np.ndarray:
+    """The array kept under a name, memory-mapped; `fill` makes it in place if it is not there yet.
+
+    Whatever interrupts `fill` leaves nothing behind, and a second process waits for the first instead of working
+    twice. Pages that are written to are private: the file never changes.
+    """
+    path = folder(kind) / f"{name}.npy"
+    held = _opened(path, shape, dtype)
+    if held is not None:
+        return held
+    try:
+        with (path.parent / f".{name}.lock").open("a") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            held = _opened(path, shape, dtype)
+            if held is None:
+                _make(path, shape, dtype, fill)
+                held = np.load(path, mmap_mode="c")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return held
+
+
+def _opened(path: Path, shape: Sequence[int], dtype: DTypeLike) -> np.ndarray | None:
+    """The kept array; none if there is none, or a damaged one, which is then made again."""
+    try:
+        held = np.load(path, mmap_mode="c")
+    except (FileNotFoundError, ValueError, EOFError):
+        return None
+    return held if held.shape == tuple(shape) and held.dtype == np.dtype(dtype) else None
+
+
+def _make(path: Path, shape: Sequence[int], dtype: DTypeLike, fill: Callable[[np.ndarray], None]) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=".npy")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        # A header for no elements cannot be mapped; such an array is written as a whole.
+        if 0 in shape:
+            np.save(temporary, np.zeros(tuple(shape), dtype))
+        else:
+            made = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.dtype(dtype), shape=tuple(shape))
+            fill(made)
+            made.flush()
+            del made
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _unwritable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"cannot keep decoded images in {path}: {error.strerror or error}; name a folder with room for them, "
+        "e.g. CONCEPTLAB_CACHE=/scratch/cache"
+    )
