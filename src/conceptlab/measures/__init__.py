@@ -15,6 +15,7 @@ from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import corner_disentanglement, recovery_time
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
 from conceptlab.measures.emergence import emergence_table, emergence_time, rise
+from conceptlab.measures.feature_space import cosine_matrix, directions, measured_cosines, orthogonality
 from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
 
@@ -27,7 +28,9 @@ __all__ = [
     "best_prompt",
     "concept_space",
     "corner_disentanglement",
+    "cosine_matrix",
     "critical_number",
+    "directions",
     "drawn",
     "edge_capabilities",
     "emergence_table",
@@ -36,7 +39,9 @@ __all__ = [
     "joint_accuracy",
     "joint_probability",
     "kink_rank",
+    "measured_cosines",
     "nearest_approach",
+    "orthogonality",
     "recovery_time",
     "relative_rise",
     "rise",
