@@ -7,16 +7,20 @@ from typing import Any
 import torch
 
 from conceptlab.denoisers.base import Denoiser, Embedding
+from conceptlab.denoisers.cells import Cells
 from conceptlab.denoisers.dropout import KeyedDropout, dropout_keys, set_dropout_key
 from conceptlab.denoisers.film import Film
+from conceptlab.denoisers.grid_unet import GridUNet
 from conceptlab.denoisers.okawa2023 import Okawa2023
 from conceptlab.denoisers.park2024 import Park2024
 from conceptlab.registry import Registry, choose
 
 __all__ = [
+    "Cells",
     "Denoiser",
     "Embedding",
     "Film",
+    "GridUNet",
     "KeyedDropout",
     "Okawa2023",
     "Park2024",
@@ -31,7 +35,9 @@ _DENOISERS: Registry[Denoiser] = Registry("denoiser")
 register = _DENOISERS.register
 names = _DENOISERS.names
 
+register("cells")(Cells)
 register("film")(Film)
+register("grid_unet")(GridUNet)
 register("okawa2023")(Okawa2023)
 register("park2024")(Park2024)
 

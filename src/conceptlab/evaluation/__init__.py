@@ -5,6 +5,7 @@ from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.embeddings import Disentanglement
 from conceptlab.evaluation.generate import Drawing, draw_one, generate
 from conceptlab.evaluation.interventions import Guided, Latent, Patch
+from conceptlab.evaluation.length import Length
 from conceptlab.evaluation.measurement import (
     Context,
     Edit,
@@ -35,6 +36,7 @@ __all__ = [
     "Guidance",
     "Guided",
     "Latent",
+    "Length",
     "Live",
     "Measurement",
     "Norms",

@@ -16,16 +16,31 @@ from conceptlab.measures.disentanglement import corner_disentanglement, recovery
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
 from conceptlab.measures.emergence import emergence_table, emergence_time, rise
 from conceptlab.measures.feature_space import cosine_matrix, directions, measured_cosines, orthogonality
+from conceptlab.measures.length import (
+    Answer,
+    Cells,
+    answer,
+    beyond_chance,
+    chance_share,
+    k_max,
+    kept_share,
+    met,
+)
 from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
 
 __all__ = [
+    "Answer",
     "Best",
+    "Cells",
     "CensoredLine",
     "EdgeCapability",
     "Probabilities",
     "additive_accuracy",
+    "answer",
     "best_prompt",
+    "beyond_chance",
+    "chance_share",
     "concept_space",
     "corner_disentanglement",
     "cosine_matrix",
@@ -38,8 +53,11 @@ __all__ = [
     "fit_censored_line",
     "joint_accuracy",
     "joint_probability",
+    "k_max",
+    "kept_share",
     "kink_rank",
     "measured_cosines",
+    "met",
     "nearest_approach",
     "orthogonality",
     "recovery_time",

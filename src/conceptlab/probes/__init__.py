@@ -2,6 +2,7 @@
 
 from conceptlab.probes.analytic import AnalyticProbe
 from conceptlab.probes.base import Probe, disagreement, labels_of
+from conceptlab.probes.detector import Detector, Found
 from conceptlab.probes.files import load_probe, save_probe
 from conceptlab.probes.learned import Fitting, LearnedProbe
 from conceptlab.probes.train import KINDS, real_images, train_probe
@@ -11,7 +12,9 @@ __all__ = [
     "KINDS",
     "LEAST_JOINT",
     "AnalyticProbe",
+    "Detector",
     "Fitting",
+    "Found",
     "LearnedProbe",
     "Probe",
     "Validation",

@@ -14,6 +14,7 @@ from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.errors import InputError
 from conceptlab.probes.analytic import AnalyticProbe
 from conceptlab.probes.base import Probe
+from conceptlab.probes.detector import Detector
 from conceptlab.probes.learned import Fitting, LearnedProbe
 from conceptlab.worlds import build
 
@@ -52,7 +53,8 @@ def _empty(found: dict[str, Any]) -> LearnedProbe:
     space = ConceptSpace([Variable(name, tuple(values)) for name, values in found["variables"]])
     channels, height, width = found["image_shape"]
     fitting = Fitting(**found["fitting"])
-    return LearnedProbe(found["kind"], space, (channels, height, width), fitting, found["seed"])
+    learned = Detector if found["kind"] == "detector" else LearnedProbe
+    return learned(found["kind"], space, (channels, height, width), fitting, found["seed"])
 
 
 def _paths(path: str | Path) -> tuple[Path, Path]:

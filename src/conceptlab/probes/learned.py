@@ -33,6 +33,9 @@ class Fitting:
 class LearnedProbe(Probe):
     """A network with one head per variable, or one linear map."""
 
+    device = torch.device("cpu")
+    """Where it learns and reads."""
+
     def __init__(
         self, kind: str, space: ConceptSpace, image_shape: tuple[int, int, int], fitting: Fitting, seed: int
     ) -> None:
@@ -40,8 +43,11 @@ class LearnedProbe(Probe):
         self.fitting, self.seed = fitting, seed
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            self.network: nn.Module = READOUTS[kind](image_shape, sum(space.sizes))
+            self.network = self._build()
         self.network.eval().requires_grad_(False)
+
+    def _build(self) -> nn.Module:
+        return READOUTS[self.kind](self.image_shape, sum(self.space.sizes))
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -60,7 +66,7 @@ class LearnedProbe(Probe):
 
     def fit(self, samples: Samples) -> None:
         """Adam with cosine decay; every draw is keyed by (seed, step), so the same call gives the same probe."""
-        settings = self.fitting
+        settings, targets = self.fitting, self._targets(samples)
         self.network.train().requires_grad_(True)
         optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
         for step in range(settings.steps):
@@ -68,12 +74,16 @@ class LearnedProbe(Probe):
             for group in optimiser.param_groups:
                 group["lr"] = rate
             rows = random.integers(self._key("rows", step), (settings.batch,), len(samples))
-            logits = self.network(self._disturb(samples.images[rows], step))
-            loss = self._loss(logits, samples.labels[rows])
+            logits = self.network(self._disturb(samples.images[rows], step).to(self.device))
+            loss = self._loss(logits, targets[rows])
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
         self.network.eval().requires_grad_(False)
+
+    def _targets(self, samples: Samples) -> Tensor:
+        """What the network learns to tell, a row for each image."""
+        return samples.labels
 
     def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         losses = [

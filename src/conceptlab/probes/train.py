@@ -6,11 +6,12 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError, unknown
 from conceptlab.probes.analytic import AnalyticProbe
 from conceptlab.probes.base import Probe
+from conceptlab.probes.detector import Detector
 from conceptlab.probes.learned import Fitting, LearnedProbe
 from conceptlab.probes.networks import READOUTS
 from conceptlab.worlds import Samples, World, derived_seed
 
-KINDS = ("analytic", *READOUTS)
+KINDS = ("analytic", "detector", *READOUTS)
 
 
 def train_probe(
@@ -27,7 +28,8 @@ def train_probe(
         raise InputError(f"a probe cannot learn from {images_per_class} images per class; use 1 or more")
     if kind == "analytic":
         return AnalyticProbe(world)
-    probe = LearnedProbe(kind, world.space, world.image_shape, fitting or Fitting(), seed)
+    learned = Detector if kind == "detector" else LearnedProbe
+    probe = learned(kind, world.space, world.image_shape, fitting or Fitting(), seed)
     probe.fit(real_images(world, images_per_class, seed, "train"))
     return probe
 

@@ -12,6 +12,7 @@ from scipy.optimize import nnls
 
 from conceptlab.errors import InputError
 from conceptlab.probes.base import Probe
+from conceptlab.probes.detector import shortfall
 from conceptlab.probes.train import real_images
 from conceptlab.worlds import RenderedWorld, World, class_index
 
@@ -68,6 +69,11 @@ def require_judge(validation: Validation, world: World) -> None:
     Rendered images are unambiguous, so a probe that errs on them is at fault. On real data labels overlap: a
     warning, and accuracies are to be corrected with `correct`.
     """
+    if validation.kind == "detector":
+        short = shortfall(validation.per_class)
+        if short is not None:
+            raise InputError(f"the detector {short}; train it longer or on more images")
+        return
     if validation.joint >= LEAST_JOINT:
         return
     worst = min(validation.per_class, key=lambda code: validation.per_class[code])

@@ -3,6 +3,8 @@
 from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class_index, derived_seed
 from conceptlab.worlds.celeba import CelebA
 from conceptlab.worlds.circles import Circles
+from conceptlab.worlds.discs import Discs
+from conceptlab.worlds.objects import ObjectWorld
 from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
 from conceptlab.worlds.signal import Signal, concept_signal, signal_by_class
@@ -13,7 +15,9 @@ __all__ = [
     "QUICKSTART",
     "CelebA",
     "Circles",
+    "Discs",
     "Factors",
+    "ObjectWorld",
     "RenderedWorld",
     "Samples",
     "Shapes",

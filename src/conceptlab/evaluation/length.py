@@ -1,0 +1,145 @@
+"""What does the model draw when it is asked for more objects than it has seen?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from conceptlab import measures
+from conceptlab.errors import InputError
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, register
+from conceptlab.probes import Detector
+from conceptlab.probes.detector import THRESHOLD
+from conceptlab.worlds import ObjectWorld, derived_seed
+
+_LEAST_IMAGES = 50  # exact counts need images, not conditions
+
+
+@register("length")
+class Length(Measurement):
+    """Prompts of K = 0 … `most` conditions, every image with a layout of its own; at least as many conditions for
+    each K as the recipe's evaluation has images. Rows for each K (class):
+
+    | measure | variable | value |
+    |---|---|---|
+    | `share_met` | | share of conditions met, one to one, within one cell (location recall) |
+    | `share_met` | `heat .3` | the same with another threshold of the detector |
+    | `share_error` | | its standard error over images |
+    | `share_chance` | | share met under conditions shuffled between images |
+    | `share_corrected` | | the share beyond chance |
+    | `precision` | | share of the objects found that meet a condition |
+    | `exact_count` | | share of images with exactly K objects |
+    | `objects` | | objects found on average |
+    | `spurious` | | objects that meet no condition, on average |
+    | `spurious_expected` | | the same in the training data, where they hold prompts of K conditions |
+    | `detector_…` | | shares of the detector on held-out real images of K objects, at the last evaluation |
+    """
+
+    def __init__(
+        self, most: int = 12, heats: Sequence[float] = (0.3, 0.7), least_images: int = _LEAST_IMAGES
+    ) -> None:
+        if most < 1:
+            raise InputError(f"measurement 'length': most is {most}; ask for at least 1 object")
+        self.most, self.heats, self.least = most, tuple(heats), least_images
+
+    def prompts(self, context: Context, images: int) -> list[Prompt]:
+        world, seed = _world(context), _seed(context)
+        prompts = []
+        for k in range(self.most + 1):
+            conditions, _ = world.layouts(k, self._images(k, images), seed)
+            prompts += [
+                Prompt(_name(k, i), condition, 1, stream=f"length {i}")
+                for i, condition in enumerate(conditions)
+            ]
+        return prompts
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        world, judge = _world(live.context), live.context.judge
+        if not isinstance(judge, Detector):
+            raise InputError("measurement 'length' needs a detector; set evaluation.probe.name=detector")
+        expected = spurious_expected(live.context)
+        for k in range(self.most + 1):
+            start = _name(k, "")
+            drawn = [images for name, images in live.images.items() if name.startswith(start)]
+            yield from self._rows(world, judge, k, drawn, _seed(live.context))
+            if k in expected:
+                yield Row(str(k), "", "spurious_expected", expected[k])
+            if live.step == live.context.recipe.steps:
+                yield from self._real(world, judge, k, len(drawn), _seed(live.context))
+
+    def _rows(
+        self, world: ObjectWorld, judge: Detector, k: int, drawn: list[Tensor], seed: int
+    ) -> Iterable[Row]:
+        asked = _asked(world, k, len(drawn), seed)
+        found = judge.find(torch.cat(drawn))
+        seen = measures.answer(asked, _cells(world, found.above(THRESHOLD)))
+        for name, value in _named(seen, k).items():
+            yield Row(str(k), "", name, value)
+        for heat in self.heats if k else ():
+            cells = _cells(world, found.above(heat))
+            share = float(np.mean([measures.met(a, f) for a, f in zip(asked, cells)])) / k
+            yield Row(str(k), f"heat {heat:g}", "share_met", share)
+
+    def _real(self, world: ObjectWorld, judge: Detector, k: int, images: int, seed: int) -> Iterable[Row]:
+        """The detector on real images of the very layouts that were asked for, which no training has seen."""
+        factors = world.draw((k,), images, seed)
+        found = judge.find(world.render(factors))
+        seen = measures.answer(_asked(world, k, images, seed), _cells(world, found.above(THRESHOLD)))
+        for name, value in _named(seen, k).items():
+            if name in ("share_met", "exact_count", "precision"):
+                yield Row(str(k), "", f"detector_{name}", value)
+
+    def _images(self, k: int, conditions: int) -> int:
+        return max(math.ceil(conditions / max(k, 1)), min(self.least, conditions))
+
+
+def spurious_expected(context: Context) -> dict[int, float]:
+    """Objects that nobody labelled, on average over the training images with K labels, by K."""
+    world = _world(context)
+    counts = {cls[0]: n for cls, n in context.split.counts.items()}
+    if world.labelled == "all":
+        return dict.fromkeys(counts, 0.0)
+    some = {k: n for k, n in counts.items() if k > 0}
+    return {1: sum((k - 1) * n for k, n in some.items()) / sum(some.values())}
+
+
+def _named(seen: measures.Answer, k: int) -> dict[str, float]:
+    """The measures of an answer by name; without conditions there are no shares."""
+    counts = {"exact_count": seen.exact, "objects": seen.objects, "spurious": seen.spurious}
+    if k == 0:
+        return counts
+    return {
+        "share_met": seen.share,
+        "share_error": seen.error,
+        "share_chance": seen.chance,
+        "share_corrected": seen.corrected,
+        "precision": seen.precision,
+        **counts,
+    }
+
+
+def _world(context: Context) -> ObjectWorld:
+    if not isinstance(context.world, ObjectWorld):
+        raise InputError(f"measurement 'length' needs a world of objects, not '{context.world.name}'")
+    return context.world
+
+
+def _seed(context: Context) -> int:
+    """The layouts asked for: the same for all members of a seed, and never those of the training data."""
+    return derived_seed(context.recipe.seed, "evaluation/length")
+
+
+def _name(k: int, image: int | str) -> str:
+    return f"length {k} image {image}"
+
+
+def _asked(world: ObjectWorld, k: int, images: int, seed: int) -> list[measures.Cells]:
+    return _cells(world, list(world.layouts(k, images, seed)[1]))
+
+
+def _cells(world: ObjectWorld, centres: Sequence[Tensor]) -> list[measures.Cells]:
+    return [world.cell_of(points).numpy() for points in centres]

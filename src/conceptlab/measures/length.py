@@ -1,0 +1,104 @@
+"""How well scenes of K objects answer K conditions: length generalisation.
+
+A condition is a cell of a grid, and it is met by an object whose centre lies in that cell or in one next to it (asking
+for the same cell is too strict: even real images fail it at the edges of cells). One object meets at most one
+condition: objects and conditions are matched one to one, as many as possible.
+
+All functions take, for each image, the cells asked for (K, 2) and the cells of the centres found (P, 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import maximum_bipartite_matching
+
+Cells = NDArray[np.number]
+
+TOLERANCE = 1
+"""How many cells a centre may lie from the cell asked for, along each axis."""
+KEPT = 0.9
+"""The share of its base that K_max allows to be left."""
+SHIFTS = 16
+"""With how many other images' conditions each image is compared for the share by chance."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """How images answered conditions, all with K of them."""
+
+    share: float  # of conditions met: location recall
+    error: float  # standard error of the share, images being the unit
+    chance: float  # the share met under the conditions of other images
+    precision: float  # of objects found, the share that meets a condition
+    exact: float  # of images, the share with exactly K objects
+    objects: float  # found on average
+    spurious: float  # objects that meet no condition, on average
+
+    @property
+    def corrected(self) -> float:
+        return beyond_chance(self.share, self.chance)
+
+
+def met(asked: Cells, found: Cells, tolerance: int = TOLERANCE) -> int:
+    """How many conditions are met."""
+    if len(asked) == 0 or len(found) == 0:
+        return 0
+    near = np.abs(asked[:, None] - found[None]).max(-1) <= tolerance
+    return int((maximum_bipartite_matching(csr_matrix(near), perm_type="column") >= 0).sum())
+
+
+def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:
+    """Everything that is said of images with K conditions each; with K = 0 there are no shares (NaN)."""
+    count = len(asked[0])
+    hits = np.array([met(a, f, tolerance) for a, f in zip(asked, found, strict=True)], dtype=float)
+    objects = np.array([len(f) for f in found], dtype=float)
+    shares = hits / count if count else np.full(len(hits), np.nan)
+    total = objects.sum()
+    return Answer(
+        share=float(shares.mean()),
+        error=float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else float("nan"),
+        chance=chance_share(asked, found, tolerance),
+        precision=float(hits.sum() / total) if total else float("nan"),
+        exact=float((objects == count).mean()),
+        objects=float(objects.mean()),
+        spurious=float((objects - hits).mean()),
+    )
+
+
+def chance_share(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> float:
+    """The share of conditions met under conditions shuffled between images: how much of a share is crowding."""
+    count, images = len(asked[0]), len(asked)
+    if count == 0 or images < 2:
+        return float("nan")
+    shifts = range(1, min(images, SHIFTS + 1))
+    hits = [met(asked[(i + shift) % images], found[i], tolerance) for shift in shifts for i in range(images)]
+    return float(np.mean(hits) / count)
+
+
+def beyond_chance(share: float, chance: float) -> float:
+    """(m - c) / (1 - c): 1 where every condition is met, 0 where no more than by chance."""
+    return (share - chance) / (1 - chance) if chance < 1 else float("nan")
+
+
+def k_max(shares: Mapping[int, float], base: int, kept: float = KEPT) -> int:
+    """The largest K such that at every K' from 1 to K the share is at least `kept` of the share at `base`, the
+    largest number of conditions that was trained; 0 if there is none. It hides poor quality: print the base share
+    beside it."""
+    least = kept * shares[base]
+    reached = 0
+    for k in sorted(k for k in shares if k > 0):
+        if not shares[k] >= least:
+            break
+        reached = k
+    return reached
+
+
+def kept_share(shares: Mapping[int, float], base: int) -> float:
+    """The mean share at all K beyond `base`, relative to the share at `base`: 1 if nothing is lost."""
+    beyond = [share for k, share in shares.items() if k > base]
+    return float(np.mean(beyond) / shares[base]) if beyond and shares[base] else float("nan")

@@ -1,0 +1,76 @@
+"""Placing objects one after another so that none clashes with those before it.
+
+Every scene is drawn with as many objects as the world can hold and then cut to the number asked for. Scenes of few
+and of many objects are therefore equally crowded around each object, and a scene of K + 1 objects is the scene of K
+with one more: what a model is asked for beyond its training is new only in the number of conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from conceptlab import random
+from conceptlab.errors import InputError
+
+Objects = dict[str, Tensor]
+"""Properties of objects, each (scenes, objects, …)."""
+
+CANDIDATES = 64
+ATTEMPTS = 100
+
+
+def arrange(
+    keys: Tensor,
+    most: int,
+    propose: Callable[[Tensor], Objects],
+    clash: Callable[[Objects, Objects], Tensor],
+) -> Objects:
+    """Scenes of `most` objects, each a function of its own key alone: keys (n, 2) → properties (n, most, …).
+
+    `propose(keys)` gives candidates for one object of each scene, (r, candidates, …); `clash(candidates, placed)`
+    says which of them cannot stand beside the objects placed so far, (r, candidates). The first that can is taken.
+    Where none can, the whole scene is drawn again.
+    """
+    left = torch.arange(len(keys))
+    found: Objects = {}
+    for attempt in range(ATTEMPTS):
+        scenes, whole = _try(random.fold(keys[left], attempt), most, propose, clash)
+        if not found:
+            found = {
+                name: torch.zeros(len(keys), *part.shape[1:], dtype=part.dtype)
+                for name, part in scenes.items()
+            }
+        for name, part in scenes.items():
+            found[name][left[whole]] = part[whole]
+        left = left[~whole]
+        if len(left) == 0:
+            return found
+    raise InputError(
+        f"{most} objects do not fit into one scene: {len(left)} of {len(keys)} scenes are left after {ATTEMPTS} "
+        "attempts; ask for fewer objects, or for smaller ones"
+    )
+
+
+def _try(
+    keys: Tensor,
+    most: int,
+    propose: Callable[[Tensor], Objects],
+    clash: Callable[[Objects, Objects], Tensor],
+) -> tuple[Objects, Tensor]:
+    """One attempt at every scene, and which scenes came out whole."""
+    placed: Objects = {}
+    whole = torch.ones(len(keys), dtype=torch.bool)
+    for number in range(most):
+        candidates = propose(random.fold(keys, number))
+        fits = ~clash(candidates, placed)
+        chosen = fits.to(torch.uint8).argmax(1)  # the first that fits
+        whole &= fits.any(1)
+        row = torch.arange(len(keys))
+        taken = {name: part[row, chosen][:, None] for name, part in candidates.items()}
+        placed = {
+            name: torch.cat((placed[name], part), 1) if placed else part for name, part in taken.items()
+        }
+    return placed, whole
