@@ -4,9 +4,14 @@ from conceptlab.worlds.base import Factors, RenderedWorld, Samples, World, class
 from conceptlab.worlds.celeba import CelebA
 from conceptlab.worlds.circles import Circles
 from conceptlab.worlds.discs import Discs
+from conceptlab.worlds.dsprites import DSprites
+from conceptlab.worlds.folder import Folder
+from conceptlab.worlds.labelled import LabelledWorld
 from conceptlab.worlds.objects import ObjectWorld
+from conceptlab.worlds.opening import DataOptions, open_data
 from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
+from conceptlab.worlds.shapes3d import Shapes3D
 from conceptlab.worlds.signal import Signal, concept_signal, signal_by_class
 
 __all__ = [
@@ -15,12 +20,17 @@ __all__ = [
     "QUICKSTART",
     "CelebA",
     "Circles",
+    "DSprites",
+    "DataOptions",
     "Discs",
     "Factors",
+    "Folder",
+    "LabelledWorld",
     "ObjectWorld",
     "RenderedWorld",
     "Samples",
     "Shapes",
+    "Shapes3D",
     "Signal",
     "World",
     "build",
@@ -28,6 +38,7 @@ __all__ = [
     "concept_signal",
     "derived_seed",
     "names",
+    "open_data",
     "register",
     "signal_by_class",
 ]

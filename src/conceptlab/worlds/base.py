@@ -85,6 +85,11 @@ class World(ABC):
     def check(self) -> None:  # noqa: B027 (optional: most worlds have nothing to check)
         """Raise an `InputError` if its images cannot be had; what is rendered always can."""
 
+    @property
+    def seen(self) -> tuple[Class, ...]:
+        """The classes it has images of: all that can be rendered; of a finite set those that occur."""
+        return self.space.classes
+
     def reserved(self, purpose: str) -> World:
         """The same world with images that nothing but this purpose (`train` or `held-out`, of a probe) ever sees.
 

@@ -116,7 +116,7 @@ class CelebA(World):
         path = Path(self.folder) / ATTRIBUTES
         if not path.is_file() or not (Path(self.folder) / IMAGES).is_dir():
             raise InputError(f"{self.folder} is not a CelebA folder; {SOURCE}")
-        files, names, table = _attributes(path, path.stat().st_mtime_ns)
+        files, names, table = read_attributes(path, path.stat().st_mtime_ns)
         low, high = (round(share * len(files)) for share in _PARTS[self.part])
         chosen = np.ones(len(files), dtype=bool)
         for (_, values), wanted in zip(self.variables, cls, strict=True):
@@ -150,7 +150,7 @@ def _holds(table: np.ndarray, names: tuple[str, ...], attribute: str, path: Path
 
 
 @lru_cache(maxsize=4)
-def _attributes(path: Path, changed: int) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:
+def read_attributes(path: Path, changed: int) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:
     """Files, attribute names and the table of ±1 (images, attributes). `changed` makes an edited list be read anew."""
     lines = path.read_text(encoding="utf-8").splitlines()
     if len(lines) < 3 or not lines[0].strip().isdigit():

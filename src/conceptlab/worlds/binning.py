@@ -1,0 +1,182 @@
+"""From the columns of a table to concept variables: which values there are, and which images have which.
+
+A user writes variables in a short form:
+
+| text | meaning |
+|---|---|
+| `colour` | every value in the column |
+| `colour=red,blue` | these two, in this order; other images belong to no class |
+| `hair=dark:black+brown,light:blond` | values put together under a name |
+| `size@0.3,0.6` | numbers cut at .3 and .6 (a number on the cut belongs above) |
+| `size/3` | three bins of about as many images each |
+| `size@0.5=small,large`, `size/2=small,large` | bins with names |
+
+`resolve` turns this, with the table at hand, into the explicit form that a world keeps as a setting: for each variable
+its column and its values, each with the texts it stands for or with the interval [low, high) of numbers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.errors import InputError, unknown
+from conceptlab.worlds.problems import Problems
+
+# A value's name with the texts it stands for, or with the interval [low, high) of its numbers.
+Value = tuple[str, tuple[Any, ...]]
+Variables = tuple[tuple[str, tuple[Value, ...]], ...]
+
+MOST_VALUES = 20
+"""A column with more values than this must be binned."""
+
+
+def resolve(texts: Sequence[str], table: pd.DataFrame, where: str) -> Variables:
+    """The explicit form of variables that are written in the short form."""
+    return tuple(_resolve(text.strip(), table, where) for text in texts)
+
+
+def suggest(table: pd.DataFrame, most: int = 6) -> list[str]:
+    """Columns that can be variables as they are: those with a few values each."""
+    found = [str(name) for name in table.columns if 2 <= texts_of(table[name]).nunique() <= 10]
+    return found[:most]
+
+
+def labels_of(variables: Variables, table: pd.DataFrame) -> np.ndarray:
+    """Each image's value of each variable, (images, variables); -1 where it has none of them."""
+    labels = np.full((len(table), len(variables)), -1, dtype=np.int64)
+    for place, (name, values) in enumerate(variables):
+        column = table[name]
+        for index, (_, given) in enumerate(values):
+            labels[_holds(column, given), place] = index
+    return labels
+
+
+def check_labels(problems: Problems, variables: Variables, table: pd.DataFrame, labels: np.ndarray) -> None:
+    """Attributes that are missing, and variables that do not vary."""
+    for place, (name, values) in enumerate(variables):
+        for row in np.flatnonzero(table[name].isna().to_numpy()):
+            remedy = "Fill them in, or take these lines out of the table."
+            problems.add(f"'{name}' has no value", f"row {row + 1}", remedy)
+        counts = [int((labels[:, place] == index).sum()) for index in range(len(values))]
+        present = [value for (value, _), count in zip(values, counts) if count]
+        for (value, _), count in zip(values, counts):
+            if not count:
+                known = ", ".join(sorted(texts_of(table[name]).dropna().unique().tolist())[:8])
+                problems.add(
+                    "values without images", f"{name}={value}", f"Leave them out; '{name}' has: {known}."
+                )
+        if len(present) < 2:
+            shown = present[0] if present else "nothing"
+            remedy = "A variable needs two values or more: leave it out, or bin it differently."
+            problems.add("single-valued variables", f"{name} (always {shown})", remedy)
+
+
+def texts_of(column: pd.Series) -> pd.Series:
+    """A column as texts; whole numbers without a point, gaps stay gaps."""
+    if pd.api.types.is_bool_dtype(column):
+        return column.map({True: "true", False: "false"})
+    if pd.api.types.is_numeric_dtype(column):
+        return column.map(lambda x: None if pd.isna(x) else f"{x:g}").astype(object)
+    return column.map(lambda x: None if _gap(x) else str(x).strip()).astype(object)
+
+
+def _gap(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NA
+
+
+def is_interval(given: tuple[Any, ...]) -> bool:
+    """Whether a value stands for an interval of numbers, not for texts."""
+    return len(given) == 2 and all(part is None or isinstance(part, int | float) for part in given)
+
+
+def _holds(column: pd.Series, given: tuple[Any, ...]) -> np.ndarray:
+    if not is_interval(given):
+        return texts_of(column).isin(list(given)).to_numpy()
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    low, high = (-math.inf if given[0] is None else given[0]), (math.inf if given[1] is None else given[1])
+    return (numbers >= low) & (numbers < high)
+
+
+def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Value, ...]]:
+    columns = [str(name) for name in table.columns]
+    head, _, names = text.partition("=") if text not in columns else (text, "", "")
+    for sign, cut in (("@", _edges), ("/", _quantiles)):
+        if head not in columns and sign in head:
+            name, _, amount = head.rpartition(sign)
+            numbers = _numbers(name, table, columns, where)
+            return name, _bins(text, cut(text, amount, numbers), names)
+    if head not in columns:
+        raise unknown("column", head, columns, where=where)
+    if names:
+        return head, tuple(_named(text, part) for part in names.split(","))
+    found = texts_of(table[head]).dropna()
+    # Numbers in their order, texts in the alphabet's.
+    numeric = pd.api.types.is_numeric_dtype(table[head]) and not pd.api.types.is_bool_dtype(table[head])
+    values = sorted(found.unique().tolist(), key=lambda v: float(v) if numeric else v)
+    if len(values) > MOST_VALUES:
+        raise InputError(
+            f"{where}: '{head}' has {len(values)} different values; bin it, e.g. '{head}/2' for two bins of equal "
+            f"count, '{head}@0.5' to cut numbers at 0.5, or '{head}={values[0]},{values[1]}' to choose values"
+        )
+    return head, tuple((value, (value,)) for value in values)
+
+
+def _numbers(name: str, table: pd.DataFrame, columns: Sequence[str], where: str) -> np.ndarray:
+    if name not in columns:
+        raise unknown("column", name, columns, where=where)
+    numbers = pd.to_numeric(table[name], errors="coerce")
+    if numbers.notna().sum() < table[name].notna().sum() or numbers.notna().sum() == 0:
+        example = table[name][numbers.isna() & table[name].notna()].tolist()[:1]
+        raise InputError(
+            f"{where}: '{name}' is not a column of numbers (it holds {example}); choose values: {name}=a,b"
+        )
+    return numbers.dropna().to_numpy(float)
+
+
+def _edges(text: str, amount: str, numbers: np.ndarray) -> list[float]:
+    try:
+        edges = [float(part) for part in amount.split(",")]
+    except ValueError:
+        raise InputError(f"variable '{text}': after @ write the cuts as numbers, e.g. size@0.3,0.6") from None
+    if sorted(set(edges)) != edges:
+        raise InputError(f"variable '{text}': the cuts must rise")
+    return edges
+
+
+def _quantiles(text: str, amount: str, numbers: np.ndarray) -> list[float]:
+    if not amount.isdigit() or not 2 <= int(amount) <= MOST_VALUES:
+        raise InputError(f"variable '{text}': after / write the number of bins, 2 to {MOST_VALUES}")
+    shares = np.arange(1, int(amount)) / int(amount)
+    edges = [float(edge) for edge in np.quantile(numbers, shares)]
+    if len(set(edges)) < len(edges) or edges[0] <= numbers.min():
+        raise InputError(f"variable '{text}': too many equal numbers for {amount} bins; name the cuts with @")
+    return edges
+
+
+def _bins(text: str, edges: list[float], names: str) -> tuple[Value, ...]:
+    bounds = [None, *edges, None]
+    pairs = list(itertools.pairwise(bounds))
+    given = [part.strip() for part in names.split(",")] if names else [_bin_name(*pair) for pair in pairs]
+    if len(given) != len(pairs):
+        raise InputError(f"variable '{text}': {len(pairs)} bins need as many names, not {len(given)}")
+    return tuple(zip(given, pairs))
+
+
+def _bin_name(low: float | None, high: float | None) -> str:
+    if low is None:
+        return f"<{high:.4g}"
+    return f"≥{low:.4g}" if high is None else f"{low:.4g}–{high:.4g}"
+
+
+def _named(text: str, part: str) -> Value:
+    name, colon, members = part.partition(":")
+    given = [member.strip() for member in (members if colon else name).split("+")]
+    if not name.strip() or not all(given):
+        raise InputError(f"variable '{text}': write values as a,b or name:a+b,other:c")
+    return name.strip(), tuple(given)

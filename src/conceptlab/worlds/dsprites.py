@@ -1,0 +1,117 @@
+"""World `dsprites`: the data set of Matthey, Higgins, Hassabis and Lerchner (2017) in its published file.
+
+`dsprites_ndarray_co1sh3sc6or40x32y32_64x64.npz` holds `imgs` (737,280 × 64 × 64, 0 or 1) and `latents_values`. Names
+of the latent factors lie in a pickle, which is not read; they are those of the publication. The archive is unpacked
+as a stream: never more than a few thousand images are in memory.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.errors import InputError
+from conceptlab.worlds import checks
+from conceptlab.worlds.binning import Variables
+from conceptlab.worlds.labelled import LabelledWorld, Source
+from conceptlab.worlds.registry import register
+
+FACTORS = ("color", "shape", "scale", "orientation", "posX", "posY")
+SHAPES = {1.0: "square", 2.0: "ellipse", 3.0: "heart"}
+RESOLUTIONS = ("16", "32", "64")
+_CHUNK = 4096
+
+
+@register("dsprites")
+@dataclass(frozen=True)
+class DSprites(LabelledWorld):
+    """Grey images; below 64×64 they are means over blocks of pixels."""
+
+    file: str = ""
+    variables: Variables = ()
+    continuous: tuple[str, ...] = ()
+    resolution: int = 64
+    part: str = "model"
+    fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        checks.chosen("dsprites", "resolution", (str(self.resolution),), RESOLUTIONS)
+        self._settle()
+
+    @property
+    def where(self) -> str:
+        return self.file
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        return 1, self.resolution, self.resolution
+
+    def source(self) -> Source:
+        path = Path(self.file)
+        table = read_factors(path)
+
+        def fill(rows: np.ndarray, out: np.ndarray) -> None:
+            start = 0
+            for images in _images(path):
+                here = rows[(rows >= start) & (rows < start + len(images))]
+                places = np.searchsorted(rows, here)
+                out[places] = shrunk(images[here - start][:, None] * np.uint8(255), self.resolution)
+                start += len(images)
+
+        about = path.stat()
+        identity = ["dsprites", str(path.resolve()), about.st_size, about.st_mtime_ns]
+        return Source(table, [str(row) for row in range(len(table))], identity, fill)
+
+
+def read_factors(path: Path) -> pd.DataFrame:
+    """A column for each latent factor; shapes by their names."""
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            values = held["latents_values"]
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; name the dSprites .npz file") from None
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is not the dSprites file ({_reason(error)}); download it again") from error
+    if values.ndim != 2 or values.shape[1] != len(FACTORS):
+        raise InputError(f"{path}: latents_values must have the columns {', '.join(FACTORS)}")
+    table = pd.DataFrame(values, columns=list(FACTORS))
+    table["shape"] = table["shape"].map(SHAPES)
+    return table
+
+
+def shrunk(images: np.ndarray, resolution: int) -> np.ndarray:
+    """8-bit images (n, C, H, W) as means over blocks of pixels."""
+    n, channels, side, _ = images.shape
+    block = side // resolution
+    if block == 1:
+        return images
+    blocks = images.reshape(n, channels, resolution, block, resolution, block)
+    return np.rint(blocks.mean((3, 5))).astype(np.uint8)
+
+
+def _images(path: Path) -> Iterator[np.ndarray]:
+    """The images in chunks (n, 64, 64)."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("imgs.npy") as stream:
+            version = np.lib.format.read_magic(stream)
+            read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+            shape, _, dtype = read[version](stream)
+            if shape[1:] != (64, 64) or dtype != np.uint8:
+                raise InputError(f"{path}: imgs must be 64×64 of 8 bits, not {shape[1:]} of {dtype}")
+            for start in range(0, shape[0], _CHUNK):
+                count = min(_CHUNK, shape[0] - start)
+                data = stream.read(count * 64 * 64)
+                if len(data) < count * 64 * 64:
+                    raise InputError(f"{path} ends too early; download it again")
+                yield np.frombuffer(data, np.uint8).reshape(count, 64, 64)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is damaged ({_reason(error)}); download it again") from error
+
+
+def _reason(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]

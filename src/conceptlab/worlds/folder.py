@@ -1,0 +1,66 @@
+"""World `folder`: a user's own images with a table of their attributes (CSV, JSON lines or Parquet)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from conceptlab.worlds import checks
+from conceptlab.worlds.binning import Variables
+from conceptlab.worlds.folder_images import CHANNELS, decode, look_over, paths_of
+from conceptlab.worlds.folder_table import file_column, read_table
+from conceptlab.worlds.labelled import LabelledWorld, Source
+from conceptlab.worlds.problems import Problems
+from conceptlab.worlds.registry import register
+
+
+@register("folder")
+@dataclass(frozen=True)
+class Folder(LabelledWorld):
+    """`files` is the column of file names, relative to the folder. Images are cut to their middle square and scaled to
+    `resolution`, in `mode` L, RGB or RGBA."""
+
+    folder: str = ""
+    table: str = ""
+    files: str = ""
+    variables: Variables = ()
+    continuous: tuple[str, ...] = ()
+    resolution: int = 32
+    mode: str = "RGB"
+    part: str = "model"
+    fingerprint: str = ""
+
+    def __post_init__(self) -> None:
+        checks.whole("folder", "resolution", self.resolution, 4)
+        checks.chosen("folder", "mode", (self.mode,), CHANNELS)
+        self._settle()
+
+    @property
+    def where(self) -> str:
+        return str(Path(self.folder) / self.table)
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        return CHANNELS[self.mode], self.resolution, self.resolution
+
+    def source(self) -> Source:
+        path = Path(self.folder) / self.table
+        table = read_table(path)
+        files = table[file_column(table, self.files, str(path))].tolist()
+        problems = Problems(self.where)
+        paths = paths_of(problems, Path(self.folder), files)
+        problems.stop()
+
+        def fill(rows: np.ndarray, out: np.ndarray) -> None:
+            chosen = [paths[row] for row in rows]
+            found = Problems(self.where)
+            look_over(found, chosen, self.resolution, self.mode)
+            found.stop()
+            decode(found, chosen, self.resolution, self.mode, out)
+            found.stop()
+
+        # Content is not read to see whether it changed: a file that did has another size or time.
+        marks = [[str(path), (about := path.stat()).st_size, about.st_mtime_ns] for path in paths]
+        return Source(table, [str(name) for name in files], ["folder", marks, self.mode], fill)

@@ -1,0 +1,128 @@
+"""The table of a labelled image folder: CSV, JSON lines, Parquet, or the attribute list of CelebA. It is only read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from conceptlab.errors import InputError, unknown
+from conceptlab.worlds.celeba import ATTRIBUTES, IMAGES, read_attributes
+
+FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "image_id")
+"""Columns that are taken for the images' files, in this order, unless one is named."""
+
+
+def find_table(folder: Path) -> str:
+    """The name of the one table in a folder."""
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder} is not a folder; name one that holds images and a table of their attributes"
+        )
+    if (folder / ATTRIBUTES).is_file():
+        return ATTRIBUTES
+    found = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _READERS)
+    if len(found) == 1:
+        return found[0]
+    kinds = ", ".join(_READERS)
+    if not found:
+        raise InputError(f"{folder} has no table of attributes; put one beside the images ({kinds})")
+    raise InputError(f"{folder} has {len(found)} tables ({', '.join(found[:6])}); choose one with --table")
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """A row for each image, columns as they are; texts stay texts."""
+    if path.name == ATTRIBUTES:
+        return _celeba(path)
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise InputError(f"{path}: tables are read from {', '.join(_READERS)}, not from '{path.suffix}'")
+    try:
+        table = reader(path)
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist; name the table with --table") from None
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path} is not UTF-8 ({_not_utf8(path)}); save it as UTF-8, "
+            f"e.g. `iconv -f latin1 -t utf-8 {path.name} > new{path.suffix}`"
+        ) from None
+    except (OSError, ValueError) as error:  # pandas' and pyarrow's errors are ValueErrors
+        reason = str(error).strip().splitlines()[0][:160]
+        raise InputError(f"{path} cannot be read as a table ({reason}); mend or export it again") from error
+    table.columns = [str(name).strip() for name in table.columns]
+    if table.empty:
+        raise InputError(f"{path} has no rows; it needs one for each image")
+    if not table.columns.is_unique:
+        twice = table.columns[table.columns.duplicated()][0]
+        raise InputError(f"{path} has two columns '{twice}'; give each its own name")
+    return table
+
+
+def file_column(table: pd.DataFrame, named: str, where: str) -> str:
+    """The column that names the images' files."""
+    if named:
+        if named not in table.columns:
+            raise unknown("column", named, table.columns, where=where)
+        return named
+    for name in FILE_COLUMNS:
+        for column in table.columns:
+            if column.lower() == name:
+                return column
+    raise InputError(
+        f"{where}: no column is called {', '.join(FILE_COLUMNS[:5])}; name the one with the images' files with --files"
+    )
+
+
+def _not_utf8(path: Path) -> str:
+    """Where a file leaves UTF-8."""
+    data = path.read_bytes()
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        return f"byte {data[error.start]:#04x} in line {line}"
+    return "its header"
+
+
+def _csv(path: Path) -> pd.DataFrame:
+    with path.open(encoding="utf-8-sig") as handle:
+        header = handle.readline()
+    separator = max(",;\t", key=header.count)
+    return pd.read_csv(path, sep=separator, encoding="utf-8-sig", skipinitialspace=True)
+
+
+def _json_lines(path: Path) -> pd.DataFrame:
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"line {number}: {error.msg}") from error
+        if not isinstance(row, dict):
+            raise ValueError(f'line {number} is not an object like {{"file": "a.png", "colour": "red"}}')
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _parquet(path: Path) -> pd.DataFrame:
+    return pd.read_parquet(path)
+
+
+def _celeba(path: Path) -> pd.DataFrame:
+    files, names, entries = read_attributes(path, path.stat().st_mtime_ns)
+    attributes = pd.DataFrame(entries > 0, columns=list(names))
+    attributes.insert(0, "file", [f"{IMAGES}/{name}" for name in files])
+    return attributes
+
+
+_READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
+    ".csv": _csv,
+    ".tsv": _csv,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".parquet": _parquet,
+}

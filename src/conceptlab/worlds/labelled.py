@@ -1,0 +1,257 @@
+"""Worlds of finitely many labelled images: a user's folder, dSprites, 3D Shapes.
+
+Images are decoded once, to 8 bits, into the cache (`conceptlab.cache`), and read from there as they are used: nothing
+is kept in memory, and nothing is ever written where the data lie.
+
+Who uses which image matters where there are finitely many. Of every class 60 % train models, 25 % train probes and
+15 % validate them. Images are cut in the order of a hash of their pixels: it does not depend on names, and exact copies
+lie together, so that a probe is not examined on what it has learnt.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from conceptlab import cache, random
+from conceptlab.concepts import Class, ConceptSpace, Split, Variable
+from conceptlab.errors import InputError, unknown
+from conceptlab.worlds import checks
+from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze
+from conceptlab.worlds.binning import Variables, check_labels, labels_of
+from conceptlab.worlds.problems import Problems
+
+PARTS = {"model": (0.0, 0.6), "train": (0.6, 0.85), "held-out": (0.85, 1.0)}
+MOST_CLASSES = 1024
+"""Beyond this many combinations neither graphs nor tables can be read: bin more coarsely."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Labelled images as they lie on disk."""
+
+    table: pd.DataFrame  # attributes, a row for each image
+    names: Sequence[str]  # what each image is called
+    identity: Any  # JSON; another where images are others
+    fill: Callable[[np.ndarray, np.ndarray], None]  # decode rows into (rows, C, H, W)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """The images that belong to a class, with what is known of them."""
+
+    names: Sequence[str]
+    labels: np.ndarray  # (images, variables)
+    numbers: Mapping[str, np.ndarray]  # the column of each continuous variable
+    pixels: np.ndarray  # (images, C, H, W) 8 bits, memory-mapped
+    digests: np.ndarray  # (images,) a hash of each image's pixels
+    order: np.ndarray  # the images sorted by class, then by digest
+    starts: np.ndarray  # where each class begins in that order; one more at the end
+    left_out: int  # images that belong to no class
+
+    @property
+    def fingerprint(self) -> str:
+        """Another one if an image or a label is another."""
+        found = hashlib.sha256(self.digests.tobytes() + self.labels.tobytes())
+        for values in self.numbers.values():
+            found.update(values.tobytes())
+        return found.hexdigest()[:16]
+
+
+class LabelledWorld(World):
+    """Base class. A subclass is a frozen dataclass with these fields among its settings, and says where its images lie.
+
+    `continuous` variables enter the condition as their true number, standardised; all others as a one-hot part.
+    `fingerprint` is that of the data a recipe was made for: where they have changed since, nothing is trained.
+    """
+
+    variables: Variables
+    continuous: tuple[str, ...]
+    part: str
+    fingerprint: str
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """The data as a user knows them, for messages."""
+
+    @abstractmethod
+    def source(self) -> Source:
+        """What lies there."""
+
+    def _settle(self) -> None:
+        """Make settings from JSON hashable, and check them."""
+        for name in ("variables", "continuous"):
+            object.__setattr__(self, name, freeze(getattr(self, name)))
+        checks.pairs(self.name, "variables", self.variables)
+        for name, values in self.variables:
+            checks.pairs(self.name, f"variables[{name}]", values, least=2)
+        checks.chosen(self.name, "continuous", self.continuous, [name for name, _ in self.variables])
+        checks.chosen(self.name, "part", (self.part,), PARTS)
+
+    @property
+    def space(self) -> ConceptSpace:
+        return _space(self.variables)
+
+    @property
+    def condition_parts(self) -> dict[str, slice]:
+        widths = [1 if name in self.continuous else len(values) for name, values in self.variables]
+        ends = np.cumsum(widths).tolist()
+        return {name: slice(end - width, end) for (name, _), width, end in zip(self.variables, widths, ends)}
+
+    def condition(self, cls: Class) -> Tensor:
+        """One-hot parts; of a continuous variable the mean number of all images with this value."""
+        parts = []
+        for place, (name, values) in enumerate(self.variables):
+            if name in self.continuous:
+                loaded = load(self)
+                chosen = loaded.labels[:, place] == cls[place]
+                parts.append(torch.tensor([self._standard(name)[chosen].mean()], dtype=torch.float32))
+            else:
+                parts.append(torch.eye(len(values))[cls[place]])
+        return torch.cat(parts)
+
+    def _standard(self, name: str) -> np.ndarray:
+        numbers = load(self).numbers[name]
+        return (numbers - numbers.mean()) / numbers.std()
+
+    def check(self) -> None:
+        _load.cache_clear()
+        found = load(self).fingerprint
+        if self.fingerprint and self.fingerprint != found:
+            raise InputError(
+                f"the images or labels in {self.where} have changed since this run was made; "
+                "start another one with another --out"
+            )
+
+    def reserved(self, purpose: str) -> Self:
+        return dataclasses.replace(self, part=purpose)  # pyright: ignore[reportArgumentType]
+
+    @property
+    def seen(self) -> tuple[Class, ...]:
+        return tuple(cls for cls in self.space if len(self.rows_of(cls)))
+
+    def counts(self) -> dict[Class, int]:
+        """How many images of each class there are in all parts together."""
+        found = np.diff(load(self).starts)
+        return {cls: int(count) for cls, count in zip(self.space, found)}
+
+    def rows_of(self, cls: Class) -> np.ndarray:
+        """The rows of a class in this world's part."""
+        loaded, place = load(self), self.space.classes.index(cls)
+        rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
+        low, high = (round(share * len(rows)) for share in PARTS[self.part])
+        return rows[low:high]
+
+    def sample(self, cls: Class, n: int, seed: int) -> Samples:
+        return self._samples(self._drawn(cls, n, seed))
+
+    def select(self, split: Split, seed: int) -> Samples:
+        """What `dataset` holds, without pixels: `factors["row"]` says which rows of `stored` they are."""
+        rows = [
+            self._drawn(cls, split.counts[cls], derived_seed(seed, f"worlds/class {self.space.code(cls)}"))
+            for cls in split.train
+        ]
+        return self._samples(np.concatenate(rows), pixels=False)
+
+    def stored(self) -> Tensor:
+        """All images, 8 bits, memory-mapped: (images, C, H, W)."""
+        return torch.from_numpy(load(self).pixels)
+
+    def _drawn(self, cls: Class, n: int, seed: int) -> np.ndarray:
+        rows = self.rows_of(cls)
+        if n > len(rows) and (self.part == "model" or not len(rows)):
+            code = self.space.code(cls)
+            raise InputError(
+                f"{self.where} has {len(rows)} images of class {code} ({self.space.words(cls)}) in its part "
+                f"'{self.part}', not {n}; ask for fewer"
+            )
+        order = random.uniform(random.key(seed, "worlds/labelled"), (len(rows),)).argsort().numpy()
+        # Probes learn from as many images of every class: the few of a rare class are shown again.
+        return rows[order][np.arange(n) % max(1, len(rows))]
+
+    def _samples(self, rows: np.ndarray, *, pixels: bool = True) -> Samples:
+        loaded, parts = load(self), []
+        labels = torch.from_numpy(loaded.labels[rows])
+        for place, (name, values) in enumerate(self.variables):
+            if name in self.continuous:
+                parts.append(torch.from_numpy(self._standard(name)[rows, None].astype(np.float32)))
+            else:
+                parts.append(torch.eye(len(values))[labels[:, place]])
+        images = torch.empty(len(rows), 0, 0, 0)
+        if pixels:
+            images = torch.from_numpy(np.asarray(loaded.pixels[rows])).float() / 255
+        return Samples(images, torch.cat(parts, dim=1), labels, {"row": torch.from_numpy(rows)})
+
+
+@lru_cache(maxsize=64)
+def _space(variables: Variables) -> ConceptSpace:
+    return ConceptSpace([Variable(name, tuple(value for value, _ in values)) for name, values in variables])
+
+
+def load(world: LabelledWorld) -> Loaded:
+    """The images of a world, decoded at most once: the three parts share them."""
+    return _load(dataclasses.replace(world, part="model", fingerprint=""))  # pyright: ignore
+
+
+@lru_cache(maxsize=4)
+def _load(world: LabelledWorld) -> Loaded:
+    source = world.source()
+    for name, _ in world.variables:
+        if name not in source.table.columns:
+            raise unknown("column", name, source.table.columns, where=world.where)
+    problems = Problems(world.where)
+    labels = labels_of(world.variables, source.table)
+    check_labels(problems, world.variables, source.table, labels)
+    if len(world.space) > MOST_CLASSES:
+        sizes = " × ".join(map(str, world.space.sizes))
+        remedy = "Take fewer variables, or bin them more coarsely."
+        problems.add("too many combinations", f"{sizes} = {len(world.space)}, at most {MOST_CLASSES}", remedy)
+    numbers = _numbers(problems, world, source.table)
+    problems.stop()
+    kept = np.flatnonzero((labels >= 0).all(1))
+    if not len(kept):
+        raise InputError(
+            f"{world.where}: no image has a value of every variable; choose other variables or bins"
+        )
+    shape = (len(kept), *world.image_shape)
+    name = cache.key(source.identity, list(shape), hashlib.sha256(kept.tobytes()).hexdigest())
+    pixels = cache.array("images", name, shape, np.uint8, lambda out: source.fill(kept, out))
+    digests = cache.array("images", f"{name}-digests", shape[:1], np.uint64, lambda out: _digest(pixels, out))
+    index = class_index(world.space, torch.from_numpy(labels[kept])).numpy()
+    order = np.lexsort((digests, index))
+    return Loaded(
+        [source.names[row] for row in kept.tolist()],
+        labels[kept],
+        {column: values[kept] for column, values in numbers.items()},
+        pixels,
+        np.asarray(digests),
+        order,
+        np.searchsorted(index[order], np.arange(len(world.space) + 1)),
+        len(labels) - len(kept),
+    )
+
+
+def _numbers(problems: Problems, world: LabelledWorld, table: pd.DataFrame) -> dict[str, np.ndarray]:
+    found = {}
+    for name in world.continuous:
+        found[name] = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
+        if (np.isnan(found[name]) & table[name].notna().to_numpy()).any():
+            remedy = "Only numbers can be a continuous condition; leave it out of --continuous."
+            problems.add("continuous variables that are not numbers", name, remedy)
+    return found
+
+
+def _digest(pixels: np.ndarray, out: np.ndarray) -> None:
+    for row, image in enumerate(pixels):
+        out[row] = int.from_bytes(hashlib.blake2b(image.tobytes(), digest_size=8).digest())

@@ -1,0 +1,104 @@
+"""From what a user names (a folder, a table, an .npz or .h5 file) to a world with everything decided.
+
+All that is wrong with a folder is told at once: files, headers, pixels and attributes are looked at before giving up.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from conceptlab.errors import InputError
+from conceptlab.worlds import dsprites, shapes3d
+from conceptlab.worlds.binning import Variables, check_labels, labels_of, resolve, suggest
+from conceptlab.worlds.celeba import ATTRIBUTES
+from conceptlab.worlds.folder import Folder
+from conceptlab.worlds.folder_images import decode, look_over, paths_of
+from conceptlab.worlds.folder_table import file_column, find_table, read_table
+from conceptlab.worlds.labelled import LabelledWorld, load
+from conceptlab.worlds.problems import Problems
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What a user may say about a data set; what is left out is found out."""
+
+    variables: Sequence[str] = ()
+    continuous: Sequence[str] = ()
+    resolution: int = 0
+    mode: str = ""
+    table: str = ""
+    files: str = ""
+
+
+def open_data(path: Path, options: DataOptions) -> LabelledWorld:
+    """The world of a data set, its images decoded and its fingerprint taken. The data are only read."""
+    if not path.exists():
+        raise InputError(
+            f"{path} does not exist; name a folder of images with a table, an .npz or an .h5 file"
+        )
+    published = path.suffix.lower() in (".npz", ".h5", ".hdf5")
+    world = (_published if published else _folder)(path, options)
+    return dataclasses.replace(world, fingerprint=load(world).fingerprint)  # pyright: ignore
+
+
+def _published(path: Path, options: DataOptions) -> LabelledWorld:
+    """dSprites or 3D Shapes."""
+    sprites = path.suffix.lower() == ".npz"
+    table = (dsprites if sprites else shapes3d).read_factors(path)
+    if not options.variables:
+        factors = ", ".join(table.columns)
+        raise InputError(f"{path} has too many combinations to take all; choose --variables out of {factors}")
+    variables = resolve(options.variables, table, str(path))
+    kind = dsprites.DSprites if sprites else shapes3d.Shapes3D
+    return kind(
+        file=str(path.resolve()),
+        variables=variables,
+        continuous=tuple(options.continuous),
+        resolution=options.resolution or 64,
+    )
+
+
+def _folder(path: Path, options: DataOptions) -> LabelledWorld:
+    folder, table_name = (path, options.table) if path.is_dir() else (path.parent, path.name)
+    table_name = table_name or find_table(folder)
+    where = str(folder / table_name)
+    table = read_table(folder / table_name)
+    column = file_column(table, options.files, where)
+    attributes = table.drop(columns=column)
+    variables = _variables(options.variables, attributes, where)
+    problems = Problems(where)
+    listed = [p for p in paths_of(problems, folder, table[column].tolist()) if p.is_file()]
+    look = look_over(problems, listed, options.resolution, options.mode)
+    check_labels(problems, variables, table, labels_of(variables, table))
+    if len(problems):
+        # Loading would stop at the first kind of problem; look for damaged pixels too, then tell all.
+        decode(problems, look.readable, look.resolution, look.mode, None)
+    problems.stop()
+    return Folder(
+        folder=str(folder.resolve()),
+        table=table_name,
+        files=column,
+        variables=variables,
+        continuous=tuple(options.continuous),
+        resolution=look.resolution,
+        mode=look.mode,
+    )
+
+
+def _variables(texts: Sequence[str], attributes: pd.DataFrame, where: str) -> Variables:
+    chosen = list(texts) or suggest(attributes)
+    if not texts and Path(where).name == ATTRIBUTES:
+        raise InputError(
+            f"{where} has {attributes.shape[1]} attributes; choose --variables, e.g. Male Smiling"
+        )
+    if not chosen:
+        raise InputError(
+            f"{where}: no column has between 2 and 10 values; choose --variables out of "
+            f"{', '.join(map(str, attributes.columns[:12]))} and bin them, e.g. '{attributes.columns[0]}/2'"
+        )
+    return resolve(chosen, attributes, where)

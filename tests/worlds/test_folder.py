@@ -1,0 +1,331 @@
+"""A folder of one's own: read exactly, never written, and every kind of bad data told in one list."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from conceptlab.concepts import Split
+from conceptlab.errors import InputError
+from conceptlab.worlds import DataOptions, build, open_data
+from conceptlab.worlds.folder_images import MOST_PIXELS
+from conceptlab.worlds.labelled import PARTS, load
+from tests.image_folder import everything, write_folder, write_table
+
+VARIABLES = ("shape", "size", "colour")
+
+
+def opened(folder: Path, *variables: str, **options: object):
+    return open_data(folder, DataOptions(variables=variables or VARIABLES, **options))  # pyright: ignore
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    return {
+        str(path): (
+            (about := path.stat()).st_mtime_ns,
+            about.st_size,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_folder(tmp_path_factory.mktemp("own") / "data", everything(20))
+
+
+@pytest.mark.parametrize("table", ["labels.csv", "labels.jsonl", "labels.parquet"])
+def test_every_kind_of_table_gives_the_same_world(tmp_path, folder, table):
+    other = write_folder(tmp_path / "data", everything(20), table=table)
+    mine, theirs = opened(other), opened(folder)
+    assert mine.space.order == "(shape, size, colour)"
+    assert mine.space == theirs.space
+    assert mine.fingerprint == theirs.fingerprint
+    assert mine.counts() == dict.fromkeys(mine.space.classes, 20)
+
+
+def test_pixels_labels_and_conditions_are_those_of_the_files(folder):
+    world = opened(folder)
+    held = load(world)
+    table = pd.read_csv(folder / "labels.csv").set_index("file")
+    for row in (0, 57, 159):
+        with Image.open(folder / held.names[row]) as picture:
+            assert np.array_equal(held.pixels[row], np.asarray(picture).transpose(2, 0, 1))
+        words = [v.values[i] for v, i in zip(world.space.concepts, held.labels[row])]
+        assert words == table.loc[held.names[row], list(VARIABLES)].tolist()
+    cls = world.space.parse("shape=triangle,size=small,colour=blue")
+    samples = world.sample(cls, 5, seed=1)
+    assert samples.conditions.tolist() == [world.condition(cls).tolist()] * 5
+    assert samples.conditions[0].sum() == 3
+    assert torch.equal(samples.images, world.stored()[samples.factors["row"]].float() / 255)
+
+
+def test_nothing_in_the_folder_is_written(folder):
+    before = state_of(folder)
+    os.chmod(folder, 0o555)
+    try:
+        world = opened(folder)
+        world.dataset(Split(world.space, {"000": 4, "111": 2}), seed=0)
+        world.check()
+    finally:
+        os.chmod(folder, 0o755)
+    assert state_of(folder) == before
+
+
+def test_decoded_once(folder, monkeypatch):
+    from conceptlab.worlds import folder_images, labelled
+
+    labelled._load.cache_clear()
+    opened(folder)
+    labelled._load.cache_clear()
+    monkeypatch.setattr(folder_images, "_pixels", lambda *_: pytest.fail("decoded again"))
+    assert opened(folder).counts()
+
+
+def test_parts_share_no_image_and_copies_lie_together(folder):
+    world = opened(folder)
+    rows = {
+        part: set(np.concatenate([world.reserved(part).rows_of(c) for c in world.space])) for part in PARTS
+    }
+    assert {part: len(found) for part, found in rows.items()} == {"model": 96, "train": 40, "held-out": 24}
+    assert not rows["model"] & rows["train"]
+    assert not rows["model"] & rows["held-out"]
+    assert not rows["train"] & rows["held-out"]
+
+
+def test_same_seed_same_draws_and_selection_is_the_data_set(folder):
+    world = opened(folder)
+    few, more = world.sample((0, 0, 0), 3, seed=1), world.sample((0, 0, 0), 6, seed=1)
+    assert torch.equal(few.images, more.images[:3])
+    split = Split(world.space, {"000": 7, "101": 5})
+    whole, chosen = world.dataset(split, 3), world.select(split, 3)
+    assert torch.equal(whole.images, world.stored()[chosen.factors["row"]].float() / 255)
+    assert torch.equal(whole.conditions, chosen.conditions)
+    assert torch.equal(whole.labels, chosen.labels)
+
+
+def test_settings_survive_json(folder):
+    world = opened(folder, "shape", "radius@0.5=small,large")
+    again = build(world.name, **json.loads(json.dumps(world.settings)))
+    assert again == world
+    assert hash(again) == hash(world)
+
+
+def test_numbers_are_binned_and_may_be_a_continuous_condition(folder):
+    world = opened(folder, "shape", "radius/2=small,large", continuous=("radius",))
+    table = pd.read_csv(folder / "labels.csv")
+    edge = table["radius"].quantile(0.5)
+    held = load(world)
+    assert ((held.labels[:, 1] == 1) == (table["radius"] >= edge)).all()
+    assert world.condition_shape == (3,)
+    samples = world.sample((0, 1), 5, seed=0)
+    numbers = table["radius"].to_numpy()[samples.factors["row"].numpy()]
+    expected = (numbers - numbers_mean(table)) / table["radius"].std(ddof=0)
+    assert np.allclose(samples.conditions[:, 2].numpy(), expected, atol=1e-6)
+    mean = (table["radius"][table["radius"] >= edge].mean() - numbers_mean(table)) / table["radius"].std(
+        ddof=0
+    )
+    assert world.condition((0, 1))[2].item() == pytest.approx(mean, abs=1e-6)
+
+
+def numbers_mean(table: pd.DataFrame) -> float:
+    return float(table["radius"].mean())
+
+
+def test_values_can_be_chosen_merged_and_ordered(folder):
+    world = opened(folder, "colour=blue,red", "shape=any:circle+triangle,none:triangle", "size")
+    assert world.space.concepts[0].values == ("blue", "red")
+    # The last value that holds wins; here it takes all triangles.
+    assert sum(world.counts().values()) == 160
+
+
+def test_images_without_a_value_belong_to_no_class(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(4))
+    table = pd.read_csv(folder / "labels.csv")
+    table.loc[:3, "colour"] = "green"
+    write_table(folder / "labels.csv", table)
+    world = opened(folder, "shape", "size", "colour=red,blue")
+    assert sum(world.counts().values()) == 28
+    assert load(world).left_out == 4
+
+
+def test_a_missing_combination_is_not_seen(tmp_path):
+    world = opened(write_folder(tmp_path / "data", {**everything(5), "111": 0}))
+    assert len(world.seen) == 7
+    missing = world.space.parse("shape=triangle,size=small,colour=blue")
+    assert world.counts()[missing] == 0
+    with pytest.raises(InputError, match=r"0 images of class 110 \(triangle, small, blue\)"):
+        world.sample(missing, 1, 0)
+
+
+def test_changed_data_are_noticed(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(4))
+    world = opened(folder)
+    world.check()
+    Image.new("RGB", (16, 16)).save(folder / "pictures" / "000-000.png")
+    with pytest.raises(InputError, match="have changed since"):
+        world.check()
+
+
+def test_variables_are_suggested(folder):
+    assert open_data(folder, DataOptions()).space.names == VARIABLES
+
+
+def test_scaling_cropping_and_modes(tmp_path):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    left = np.zeros((20, 40, 3), np.uint8)
+    left[:, 10:20] = (200, 0, 0)
+    Image.fromarray(left).save(folder / "a.png")
+    Image.new("L", (8, 8), 90).save(folder / "b.png")
+    Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(folder / "c.png")
+    (folder / "t.csv").write_text("file,kind\na.png,x\nb.png,y\nc.png,y\n")
+    world = opened(folder, "kind", resolution=4, mode="RGB")
+    pixels = load(world).pixels
+    assert pixels.shape == (3, 3, 4, 4)
+    # The middle 20×20 of a.png: its left half is red, up to one column of blending.
+    assert (pixels[0, 0, :, 0] == 200).all()
+    assert (pixels[0, 0, :, 3] == 0).all()
+    assert (pixels[1] == 90).all()
+    assert (pixels[2] == 255).all(), "what is transparent lies on white"
+
+
+# --- bad data ---
+
+
+def spoiled(tmp_path: Path) -> Path:
+    """Everything wrong at once."""
+    folder = write_folder(tmp_path / "data", everything(3))
+    pictures = folder / "pictures"
+    (pictures / "000-000.png").unlink()
+    whole = (pictures / "000-001.png").read_bytes()
+    (pictures / "000-001.png").write_bytes(whole[: len(whole) // 2])
+    Image.new("RGB", (20, 16)).save(pictures / "000-002.png")
+    Image.new("L", (16, 16)).save(pictures / "001-000.png")
+    (pictures / "001-001.png").write_text("no image")
+    Image.new("1", (10_000, 10_000)).save(pictures / "001-002.png")
+    table = pd.read_csv(folder / "labels.csv")
+    table.loc[20, "colour"] = None
+    table["flat"] = "same"
+    table.loc[21, "file"] = "../outside.png"
+    write_table(folder / "labels.csv", table)
+    return folder
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    folder = spoiled(tmp_path)
+    before = state_of(folder)
+    with pytest.raises(InputError) as caught:
+        opened(folder, "shape", "colour", "flat=same,other")
+    text = str(caught.value)
+    for part in (
+        "kinds of problems",
+        "missing files (1): pictures/000-000.png (row 1)",
+        "files outside the folder (1)",
+        "images that cannot be read (1): 001-001.png (not an image)",
+        f"more than {MOST_PIXELS // 10**6} megapixels (1): 001-002.png",
+        "mixed sizes",
+        "--resolution N",
+        "mixed modes",
+        "--mode RGB",
+        "'colour' has no value (1): row 21",
+        "values without images (1): flat=other",
+        "single-valued variables (1): flat (always same)",
+        "damaged images (1): 000-001.png",
+    ):
+        assert part in text, part
+    assert state_of(folder) == before
+
+
+def test_a_long_list_is_capped(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(10))
+    for path in (folder / "pictures").iterdir():
+        path.unlink()
+    with pytest.raises(InputError) as caught:
+        opened(folder)
+    assert "missing files (80)" in str(caught.value)
+    assert "and 76 more" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("file,kind\na.png,caf\xe9\n".encode("latin1"), r"is not UTF-8 \(byte 0xe9 in line 2\)"),
+        (b"", "cannot be read as a table"),
+        (b"file,kind\n", "has no rows"),
+        (b"name,kind\na.png,x\n", "name the one with the images' files with --files"),
+        (b"file,kind\na.png,x\nb.png,y,z\n", "cannot be read as a table"),
+    ],
+)
+def test_damaged_tables(tmp_path, content, message):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        opened(tmp_path, "kind")
+
+
+def test_damaged_json_lines_and_parquet(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": 1}\n{"file": \n')
+    with pytest.raises(InputError, match="line 2"):
+        opened(tmp_path, "kind")
+    (tmp_path / "t.jsonl").unlink()
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match="cannot be read as a table"):
+        opened(tmp_path, "kind")
+
+
+def test_which_table(tmp_path):
+    with pytest.raises(InputError, match="has no table"):
+        opened(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("file,kind\n")
+    with pytest.raises(InputError, match="choose one with --table"):
+        opened(tmp_path)
+    with pytest.raises(InputError, match="does not exist"):
+        opened(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (["shap"], "unknown column 'shap'.*did you mean 'shape'"),
+        (["radius"], "different values; bin it"),
+        (["radius@x"], "write the cuts as numbers"),
+        (["radius@0.6,0.3"], "must rise"),
+        (["radius/1"], "the number of bins"),
+        (["shape/2"], "is not a column of numbers"),
+        (["radius@0.5=a,b,c"], "2 bins need as many names"),
+        (["radius/2", "shape="], None),
+        (["shape=circle"], "two values or more"),
+    ],
+)
+def test_bad_variables_are_one_line(folder, variables, message):
+    if message is None:
+        assert opened(folder, *variables).space.names == ("radius", "shape")
+        return
+    with pytest.raises(InputError, match=message) as caught:
+        opened(folder, *variables)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_continuous_condition_needs_numbers(folder):
+    with pytest.raises(InputError, match="continuous variables that are not numbers"):
+        opened(folder, "shape", "colour", continuous=("colour",))
+
+
+def test_too_many_combinations(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(5))
+    table = pd.read_csv(folder / "labels.csv")
+    for name in "abc":
+        table[name] = np.random.default_rng(ord(name)).permutation(40) % 20
+    write_table(folder / "labels.csv", table)
+    with pytest.raises(InputError, match=r"too many combinations \(1\): 20 × 20 × 20 = 8000, at most 1024"):
+        opened(folder, "a", "b", "c")
