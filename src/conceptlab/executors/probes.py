@@ -67,5 +67,7 @@ def _settings(part: Part) -> dict[str, Any]:
 
 
 def _hash(world_part: Part, part: Part) -> str:
-    text = json.dumps([RECIPE_VERSION, dict(world_part), _settings(part)], sort_keys=True)
+    unseen = build_world(**world_part).condition_settings
+    images = {name: value for name, value in world_part.items() if name not in unseen}
+    text = json.dumps([RECIPE_VERSION, images, _settings(part)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -54,6 +54,8 @@ class World(ABC):
 
     name: ClassVar[str] = ""
     """The name it is registered under."""
+    condition_settings: ClassVar[frozenset[str]] = frozenset()
+    """Settings that change its conditions and none of its images: worlds that differ in these alone share a probe."""
 
     @property
     @abstractmethod

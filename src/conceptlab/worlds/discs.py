@@ -22,7 +22,7 @@ _GROUND = 0.85
 @register("discs")
 @dataclass(frozen=True)
 class Discs(ObjectWorld):
-    """Lengths are in pixels. `gap` lies between the outlines of any two discs and around the image."""
+    """Lengths are in pixels. `gap` lies between the outlines of any two discs."""
 
     resolution: int = 32
     cells: int = 8
@@ -45,8 +45,7 @@ class Discs(ObjectWorld):
 
     def _propose(self, keys: Tensor) -> Objects:
         x, y, colour = random.uniform(keys, (3, CANDIDATES)).unbind(1)
-        edge = self.radius + self.gap
-        centres = edge + torch.stack((x, y), -1) * (self.resolution - 2 * edge)
+        centres = self.radius + torch.stack((x, y), -1) * (self.resolution - 2 * self.radius)
         return {"centres": centres, "colour": (colour * self.colours).long()}
 
     def _clash(self, candidates: Objects, placed: Objects) -> Tensor:

@@ -41,6 +41,8 @@ class ObjectWorld(RenderedWorld):
     (n, most), `labelled` (n, most), and what else a world needs to render. Entries beyond an image's count belong to
     no object of it."""
 
+    condition_settings = frozenset({"labelled", "told"})
+
     resolution: int
     cells: int  # of the grid, along each side
     most: int  # the largest number of objects

@@ -1,7 +1,96 @@
-"""How large bradley2025 is at each scale, and what its figures share."""
+"""How large bradley2025 is at each scale, and what its figures share.
+
+Three experiments. In the first all objects of a training image are labelled; in the second one of them, at random; the
+third has the data of the second and a denoiser whose locality is enforced. All are trained on images of 1 … n objects
+(`trained`) and asked for up to `most`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from conceptlab.studies.study import Scale
 
 PAPER = "bradley2025"
 
 SEEDS = {"tiny": 2, "small": 3, "paper": 5}
+
+EXPERIMENTS = ("1", "2", "3")
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large the study is at one scale."""
+
+    world: Mapping[str, Any]
+    most: int  # the largest number of conditions asked for
+    trained: tuple[int, ...]  # the largest number of objects in training, for each range
+    sweep_trained: int  # the range at which the reach is varied
+    reach: int  # of experiment 3, in cells
+    reaches: tuple[int, ...]  # of the sweep; the last is the whole image
+    images: int  # of one training set
+    conditions: int  # for each K, at the last evaluation
+    detector: Mapping[str, Any]
+    unet: Mapping[str, Any]
+    cells: Mapping[str, Any]
+    training: Mapping[str, Any]
+
+
+SIZES: dict[Scale, Size] = {
+    "tiny": Size(
+        world={"name": "discs", "resolution": 16, "cells": 4, "radius": 2.0, "gap": 2.0, "most": 5},
+        most=5,
+        trained=(3,),
+        sweep_trained=3,
+        reach=1,
+        reaches=(0, 1, 3),
+        images=60,
+        conditions=8,
+        detector={"name": "detector", "steps": 120, "images_per_class": 100},
+        unet={
+            "name": "grid_unet",
+            "channels": [16, 32],
+            "blocks_per_level": 1,
+            "attention": [4, 2],
+            "patch": 4,
+        },
+        cells={"name": "cells", "width": 16, "blocks": 3},
+        training={"steps": 20, "batch": 8},
+    ),
+    "small": Size(
+        world={"name": "discs"},
+        most=12,
+        trained=(3, 5),
+        sweep_trained=3,
+        reach=2,
+        reaches=(0, 2, 7),
+        images=6000,
+        conditions=400,
+        detector={"name": "detector", "steps": 500, "images_per_class": 200},
+        unet={
+            "name": "grid_unet",
+            "channels": [64, 96],
+            "blocks_per_level": 1,
+            "attention": [8, 4],
+            "patch": 4,
+        },
+        cells={"name": "cells", "width": 64},
+        training={"steps": 2000, "batch": 32},
+    ),
+    "paper": Size(
+        world={"name": "scenes"},
+        most=12,
+        trained=(1, 3, 5),
+        sweep_trained=3,
+        reach=2,
+        reaches=(0, 1, 2, 4, 8, 15),
+        images=30_000,
+        conditions=400,
+        detector={"name": "detector", "steps": 6000, "images_per_class": 1000},
+        unet={"name": "grid_unet"},
+        cells={"name": "cells"},
+        training={"steps": 20_000, "batch": 128},
+    ),
+}

@@ -1,0 +1,80 @@
+"""What bradley2025 trains: the three experiments for every training range, and experiment 3 at every reach.
+
+Trained on one object alone, one label is all labels: experiments 1 and 2 are then the same members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
+from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES
+from conceptlab.studies.study import Scale
+
+
+def experiments(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    """Experiment × training range × seed; members that two experiments share occur twice."""
+    return [
+        experiment(scale, name, trained, seed)
+        for trained in SIZES[scale].trained
+        for name in EXPERIMENTS
+        for seed in seeds
+    ]
+
+
+def reach_sweep(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    """Experiment 3 at every reach, up to the whole image; beside it experiment 2, which has attention."""
+    size = SIZES[scale]
+    local = [
+        experiment(scale, "3", size.sweep_trained, seed, reach) for reach in size.reaches for seed in seeds
+    ]
+    return local + [experiment(scale, "2", size.sweep_trained, seed) for seed in seeds]
+
+
+def experiment(scale: Scale, name: str, trained: int, seed: int, reach: int | None = None) -> Recipe:
+    """One member: an experiment, trained on images of 1 … `trained` objects."""
+    size = SIZES[scale]
+    world = dict(size.world)
+    if name != "1" and trained > 1:
+        world["labelled"] = "one"
+    local: dict[str, Any] = {**size.cells, "reach": size.reach if reach is None else reach}
+    return Recipe(
+        world=world,
+        train={str(k): size.images // trained for k in range(1, trained + 1)},
+        denoiser=local if name == "3" else dict(size.unet),
+        process={"name": "continuous", "gamma_min": -6.0, "gamma_max": 9.0},
+        prediction="v",
+        evaluation=_evaluation(scale),
+        seed=seed,
+        **_training(scale),
+    )
+
+
+def _training(scale: Scale) -> dict[str, Any]:
+    size = SIZES[scale]
+    if scale == "paper":
+        optimiser = Optimiser(learning_rate=3e-4, weight_decay=0.01, clip=1.0, warmup=500)
+        return {**size.training, "optimiser": optimiser, "ema": 0.999, "precision": "bfloat16"}
+    return {**size.training, "optimiser": Optimiser(learning_rate=1e-3, clip=1.0, decay="cosine")}
+
+
+def _evaluation(scale: Scale) -> Evaluation:
+    size = SIZES[scale]
+    return Evaluation(
+        count={"tiny": 1, "small": 2, "paper": 4}[scale],
+        images={"tiny": 8, "small": 60, "paper": 100}[scale],
+        final_images=size.conditions,
+        sampler_steps={"tiny": 4, "small": 20, "paper": 50}[scale],
+        ema=scale == "paper",
+        probe=dict(size.detector),
+        second_probe=None,
+        measurements=_measurements(scale),
+        shown=0,
+    )
+
+
+def _measurements(scale: Scale) -> tuple[Part, ...]:
+    """The union of what all figures need, so that they share every member."""
+    size = SIZES[scale]
+    return ({"name": "length", "most": size.most, "least_images": 2 if scale == "tiny" else 50},)
