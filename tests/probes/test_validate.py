@@ -10,9 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.probes import AnalyticProbe, Probe, Validation, correct, require_judge, validate
-from conceptlab.worlds import QUICKSTART, Circles, Samples, Shapes, World
+from conceptlab.worlds import QUICKSTART, Circles, DataOptions, Samples, Shapes, World, open_data
+from tests.image_folder import everything, write_folder
 
 WORLD = Shapes(**QUICKSTART)
 
@@ -121,3 +123,31 @@ def test_correction_refuses_counts_and_misfits() -> None:
         correct(np.array([3.0, 1.0]), np.eye(2))
     with pytest.raises(InputError, match="does not fit"):
         correct(np.array([0.5, 0.5]), np.eye(3))
+
+
+def test_a_class_without_real_images_is_estimated_from_the_others(tmp_path, monkeypatch) -> None:
+    """A probe that misreads every third small image as large would do so on the missing class too."""
+    monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "cache"))
+    folder = write_folder(tmp_path / "data", {**everything(20), "111": 0})
+    world = open_data(folder, DataOptions(variables=("shape", "size", "colour")))
+    samples = world.reserved("held-out").dataset(
+        Split(world.space, dict.fromkeys(world.reserved("held-out").seen, 3)), 0
+    )
+    known = {image.numpy().tobytes(): label for image, label in zip(samples.images, samples.labels)}
+
+    class ErrsInSize(Probe):
+        kind, space, image_shape = "test", world.space, world.image_shape
+        settings = {}  # noqa: RUF012
+
+        def read(self, images):
+            labels = torch.stack([known[image.numpy().tobytes()] for image in images])
+            small = (labels[:, 1] == 1).nonzero()[::3, 0]
+            labels[small, 1] = 0
+            return {n: torch.eye(2)[labels[:, i]] for i, n in enumerate(world.space.names)}
+
+    found = validate(ErrsInSize(), world, images_per_class=6)
+    missing, wrong = world.space.parse("110"), world.space.parse("100")
+    row = found.confusion[world.space.classes.index(missing)]
+    assert sum(row) == pytest.approx(1)
+    assert row[world.space.classes.index(missing)] == pytest.approx(2 / 3, abs=0.02)
+    assert row[world.space.classes.index(wrong)] == pytest.approx(1 / 3, abs=0.02)

@@ -35,6 +35,10 @@ def train_probe(
 
 
 def real_images(world: World, images_per_class: int, seed: int, purpose: str) -> Samples:
-    """Real images of every class; two purposes never share a draw, nor an image where images are finite."""
-    everything = Split(world.space, dict.fromkeys(world.space.classes, images_per_class))
-    return world.reserved(purpose).dataset(everything, derived_seed(seed, f"probes/{purpose} images"))
+    """Real images of every class that has any; two purposes never share a draw, nor an image where images are
+    finite."""
+    own = world.reserved(purpose)
+    if not own.seen:
+        raise InputError(f"no images are left for a probe's part '{purpose}'; collect more of each class")
+    everything = Split(world.space, dict.fromkeys(own.seen, images_per_class))
+    return own.dataset(everything, derived_seed(seed, f"probes/{purpose} images"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
+from torch import Tensor
 
 from conceptlab.errors import InputError
 from conceptlab.probes.base import Probe
@@ -41,7 +42,11 @@ class Validation:
 
 
 def validate(probe: Probe, world: World, images_per_class: int = 200, seed: int = 0) -> Validation:
-    """Judge fresh real images of every class."""
+    """Judge fresh real images of every class that has any.
+
+    How the probe would read a class without a real image is estimated: as if it erred in each variable by itself, as
+    often as it does on the other classes.
+    """
     if images_per_class < 1:
         raise InputError(f"cannot validate a probe on {images_per_class} images per class; use 1 or more")
     if probe.space.concepts != world.space.concepts:
@@ -52,7 +57,9 @@ def validate(probe: Probe, world: World, images_per_class: int = 200, seed: int 
     true, read = class_index(world.space, samples.labels), class_index(world.space, predicted)
     counts = np.zeros((len(world.space), len(world.space)))
     np.add.at(counts, (true.numpy(), read.numpy()), 1)
-    confusion = counts / counts.sum(1, keepdims=True)
+    shown = counts.sum(1, keepdims=True) > 0
+    confusion = np.where(shown, counts, _independent(world, samples.labels, predicted))
+    confusion = confusion / confusion.sum(1, keepdims=True)
     return Validation(
         kind=probe.kind,
         images_per_class=images_per_class,
@@ -61,6 +68,16 @@ def validate(probe: Probe, world: World, images_per_class: int = 200, seed: int 
         per_class=dict(zip(map(world.space.code, world.space.classes), confusion.diagonal().tolist())),
         confusion=tuple(tuple(row) for row in confusion.tolist()),
     )
+
+
+def _independent(world: World, true: Tensor, read: Tensor) -> np.ndarray:
+    """The confusion of classes if variables were misread independently: a product over variables."""
+    whole = np.ones((1, 1))
+    for place, size in enumerate(world.space.sizes):
+        counts = np.full((size, size), 1e-9)
+        np.add.at(counts, (true[:, place].numpy(), read[:, place].numpy()), 1)
+        whole = np.kron(whole, counts / counts.sum(1, keepdims=True))
+    return whole
 
 
 def require_judge(validation: Validation, world: World) -> None:

@@ -27,6 +27,7 @@ from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, rate_factor, update
 from conceptlab.training.stacked import CohortDenoiser
+from conceptlab.training.streaming import StreamedData
 from conceptlab.training.weights import Layout
 from conceptlab.worlds import build as build_world
 
@@ -59,10 +60,14 @@ class Cohort:
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
-        self.data = TrainingData.of(recipes, self.device)
         self.keys = {
             p: torch.stack([random.key(r.seed, p) for r in recipes]).to(self.device) for p in PURPOSES
         }
+        data = TrainingData.of(recipes, self.device)
+        streams = data.rows is not None and self.device.type != "cpu"
+        self.data = (
+            StreamedData(data, self.keys["batch"], self.recipe.batch, self.device) if streams else data
+        )
         self.dropout = dropout_keys(self.objective)
         self.layers = torch.tensor(list(self.dropout.values()), dtype=torch.int32, device=self.device)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
@@ -85,7 +90,10 @@ class Cohort:
     def advance(self, steps: int) -> None:
         """Train for a number of steps."""
         self.objective.train()
-        for _ in range(steps):
+        first = int(self.step) if isinstance(self.data, StreamedData) else 0
+        for step in range(first, first + steps):
+            if isinstance(self.data, StreamedData):
+                self.data.prepare(step)
             self._step()
         self.loss_count += steps
 

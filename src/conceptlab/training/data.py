@@ -1,4 +1,9 @@
-"""The training images of a cohort, on its device: every data set once, however many members share it."""
+"""The training images of a cohort: every data set once, however many members share it.
+
+Images that were rendered lie on the cohort's device. Those of a `LabelledWorld` stay where they are, memory-mapped in
+8 bits, and only the rows of a batch are read; on another device than the CPU they move there if there is room, and
+else are brought over step by step (`streaming.py`).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from conceptlab import random
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError, unknown
 from conceptlab.recipe import Recipe
-from conceptlab.worlds import Samples
+from conceptlab.worlds import LabelledWorld, Samples
 from conceptlab.worlds import build as build_world
 
 
@@ -21,35 +26,61 @@ from conceptlab.worlds import build as build_world
 class TrainingData:
     """All data sets one after another; member e draws row i with probability growing along `reach[e]`."""
 
-    images: Tensor
+    images: Tensor  # in [0, 1], or 8 bits
     conditions: Tensor
     start: Tensor  # (E,) where each member's images begin
     reach: Tensor  # (E, N) cumulative probabilities of a member's images; 1 beyond its last
+    rows: Tensor | None = None  # which of `images` each is, where `images` holds others too
 
     @classmethod
     def of(cls, recipes: Sequence[Recipe], device: torch.device) -> TrainingData:
+        """Everything on the device, except images that are mapped and do not fit there."""
+        whole = _stored(recipes)
         sets: dict[str, Samples] = {}
         keys = [_key(recipe) for recipe in recipes]
         for recipe, key in zip(recipes, keys):
             if key not in sets:
-                sets[key] = training_set(recipe)
+                sets[key] = training_set(recipe, pixels=whole is None)
         starts, total = {}, 0
         for key, samples in sets.items():
             starts[key] = total
-            total += len(samples)
-        longest = max(len(samples) for samples in sets.values())
+            total += len(samples.labels)
+        longest = max(len(samples.labels) for samples in sets.values())
+        if whole is None:
+            images, rows = torch.cat([samples.images for samples in sets.values()]).to(device), None
+        else:
+            rows = torch.cat([samples.factors["row"] for samples in sets.values()])
+            images = whole
+            if device.type != "cpu" and len(rows) * whole[0].numel() <= room(device):
+                images, rows = whole[rows].to(device), None
+        place = device if rows is None else torch.device("cpu")
         return cls(
-            torch.cat([samples.images for samples in sets.values()]).to(device),
-            torch.cat([samples.conditions for samples in sets.values()]).to(device),
-            torch.tensor([starts[key] for key in keys], device=device),
-            torch.stack([_reach(r, sets[key], longest) for r, key in zip(recipes, keys)]).to(device),
+            images,
+            torch.cat([samples.conditions for samples in sets.values()]).to(place),
+            torch.tensor([starts[key] for key in keys], device=place),
+            torch.stack([_reach(r, sets[key], longest) for r, key in zip(recipes, keys)]).to(place),
+            rows,
         )
 
     def batch(self, keys: Tensor, size: int) -> tuple[Tensor, Tensor]:
         """Images and conditions (E, B, …), drawn with replacement: keys (E, 2)."""
-        rows = torch.searchsorted(self.reach, random.uniform(keys, (size,)), right=True)
-        index = self.start[:, None] + rows
-        return self.images[index], self.conditions[index]
+        drawn = torch.searchsorted(self.reach, random.uniform(keys, (size,)), right=True)
+        index = self.start[:, None] + drawn
+        return self.images[index if self.rows is None else self.rows[index]], self.conditions[index]
+
+
+def room(device: torch.device) -> int:
+    """Bytes that images may take on a device: what is left beside a network and its activations."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0] // 3
+    return 2 * 1024**3
+
+
+def _stored(recipes: Sequence[Recipe]) -> Tensor | None:
+    """The mapped images all members draw from, where they share one labelled world."""
+    parts = {json.dumps(dict(recipe.world), sort_keys=True) for recipe in recipes}
+    world = build_world(**recipes[0].world)
+    return world.stored() if len(parts) == 1 and isinstance(world, LabelledWorld) else None
 
 
 def data_seed(recipe: Recipe) -> int:
@@ -57,10 +88,15 @@ def data_seed(recipe: Recipe) -> int:
     return recipe.seed if recipe.data_seed is None else recipe.data_seed
 
 
-def training_set(recipe: Recipe) -> Samples:
-    """The images a recipe trains on, with the parts of their conditions that it hides."""
+def training_set(recipe: Recipe, *, pixels: bool = True) -> Samples:
+    """The images a recipe trains on, with the parts of their conditions that it hides. Of a labelled world the pixels
+    may be left where they are."""
     world = build_world(**recipe.world)
-    samples = world.dataset(Split(world.space, recipe.train), data_seed(recipe))
+    split = Split(world.space, recipe.train)
+    if isinstance(world, LabelledWorld) and not pixels:
+        samples = world.select(split, data_seed(recipe))
+    else:
+        samples = world.dataset(split, data_seed(recipe))
     conditions = samples.conditions.clone()
     for number, masking in enumerate(recipe.masking):
         part = world.condition_parts.get(masking.variable)
@@ -68,7 +104,7 @@ def training_set(recipe: Recipe) -> Samples:
             raise unknown("part of the condition", masking.variable, world.condition_parts, where="masking")
         classes = torch.tensor([world.space.parse(cls) for cls in masking.classes])
         chosen = (samples.labels[:, None] == classes).all(-1).any(-1)
-        drawn = random.uniform(random.key(data_seed(recipe), f"masking {number}"), (len(samples),))
+        drawn = random.uniform(random.key(data_seed(recipe), f"masking {number}"), (len(samples.labels),))
         hidden = chosen & (drawn < masking.share)
         conditions[hidden, part] = masking.value
     return replace(samples, conditions=conditions)
@@ -76,7 +112,7 @@ def training_set(recipe: Recipe) -> Samples:
 
 def _reach(recipe: Recipe, samples: Samples, longest: int) -> Tensor:
     """Cumulative probabilities of the images, padded to a common length with ones."""
-    chances = torch.ones(len(samples), dtype=torch.float64)
+    chances = torch.ones(len(samples.labels), dtype=torch.float64)
     if recipe.shares:
         space = build_world(**recipe.world).space
         for given, share in recipe.shares.items():
