@@ -1,11 +1,13 @@
 """What needs a live model: generation and the measurements made while it trains."""
 
 from conceptlab.evaluation.accuracy import Accuracy
+from conceptlab.evaluation.composition import Composition
 from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.embeddings import Disentanglement
 from conceptlab.evaluation.generate import Drawing, draw_one, generate
 from conceptlab.evaluation.interventions import Guided, Latent, Patch
 from conceptlab.evaluation.length import Length
+from conceptlab.evaluation.locality_rows import Locality
 from conceptlab.evaluation.measurement import (
     Context,
     Edit,
@@ -27,6 +29,7 @@ from conceptlab.evaluation.prompts import Family, OverPrompting, PromptSearch, R
 
 __all__ = [
     "Accuracy",
+    "Composition",
     "Context",
     "Disentanglement",
     "Drawing",
@@ -38,6 +41,7 @@ __all__ = [
     "Latent",
     "Length",
     "Live",
+    "Locality",
     "Measurement",
     "Norms",
     "OverPrompting",

@@ -1,0 +1,158 @@
+"""Locality of the score while a model trains."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from conceptlab import random
+from conceptlab.errors import InputError
+from conceptlab.evaluation import locality
+from conceptlab.evaluation.measurement import Live, Measurement, Row, register
+from conceptlab.evaluation.norms import fixed_batch
+from conceptlab.recipe import Recipe
+from conceptlab.training.objective import to_model
+from conceptlab.worlds import ObjectWorld, World, derived_seed
+
+LEVELS = (-4.0, -2.0, 0.0, 2.0, 4.0)
+"""-log SNR: from hardly any noise to hardly any image."""
+NEAR = 1.0
+"""Cells from a condition's centre within which its own effect is expected; beyond twice this it is far."""
+
+
+@register("locality")
+class Locality(Measurement):
+    """Which pixels and conditions the score depends on, at several noise levels; nothing is drawn.
+
+    For every denoiser, with the noise level (-log SNR) as the variable, written `4` or `4|radius` and so on:
+
+    | measure | variable | value |
+    |---|---|---|
+    | `pixel_reach` | level | mean distance of the pixel response over that of a global average: 0 … 1 |
+    | `pixel_mass` | level, radius | share of the response within a radius, in pixels |
+    | `pixel_map` | level, row, column | mean response by offset, its largest being 1; at the last evaluation |
+    | `condition_share` | level | how much of the estimate the condition decides, and not the noisy image |
+
+    Where conditions are a grid of locations, one condition is taken away among `among`, or moved among K:
+
+    | measure | variable | value |
+    |---|---|---|
+    | `far_near` | level | change of x̂ far from a condition taken away, over the change near it |
+    | `removed_change` | level, cells | change of x̂ by distance from it |
+    | `removed_map` | level, row, column | the same by offset, its largest being 1; at the last evaluation |
+    | `near_change` | level, K | change of x̂ near a condition that is moved among K |
+    | `near_gain` | level | `near_change` at the largest K over that at the smallest |
+    """
+
+    def __init__(
+        self,
+        images: int = 16,
+        places: int = 4,
+        levels: Sequence[float] = LEVELS,
+        among: int = 3,
+        counts: Sequence[int] = (1, 2, 3, 5, 8),
+        map_radius: int = 12,
+    ) -> None:
+        if images < 2 or places < 1 or not levels or not counts or min(counts) < 1:
+            raise InputError(
+                "measurement 'locality' needs 2 images or more, a place, a level and counts of 1 or more"
+            )
+        self.images, self.places, self.levels = images, places, tuple(levels)
+        self.among, self.counts, self.radius = among, tuple(counts), map_radius
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        recipe, world = live.context.recipe, live.context.world
+        last = live.step == recipe.steps
+        batch = fixed_batch(recipe, self.images)
+        for gamma in self.levels:
+            level = locality.Level(live.denoiser, live.process, recipe.prediction, gamma)
+            yield from self._pixels(recipe, batch, level, f"{gamma:g}", last)
+            if isinstance(world, ObjectWorld) and "location" in world.condition_parts:
+                yield from self._removed(live, world, level, f"{gamma:g}", last)
+                yield from self._moved(live, world, level, f"{gamma:g}")
+
+    def _pixels(
+        self, recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, name: str, last: bool
+    ) -> Iterable[Row]:
+        device = level.alpha.device
+        images, conditions, noise, _ = (part[0].to(device) for part in batch)
+        z = level.noisy(to_model(images, recipe.pixels), noise)
+        height, width = z.shape[2:]
+        key = random.key(recipe.seed, "locality/places")
+        places = [
+            locality.drawn_places(random.fold(key, i), len(z), height, width).to(device)
+            for i in range(self.places)
+        ]
+        response = torch.cat([locality.pixel_response(level, z, conditions, where) for where in places])
+        where = torch.cat(places)
+        yield Row("", name, "pixel_reach", locality.pixel_reach(response, where))
+        yield Row("", name, "condition_share", locality.condition_share(level, z, conditions))
+        radii = range(max(height, width) // 2 + 1)
+        for radius, share in zip(radii, locality.mass_within(response, where, radii)):
+            yield Row("", f"{name}|{radius}", "pixel_mass", share)
+        if last:
+            yield from self._map(response, where, name, "pixel_map")
+
+    def _removed(
+        self, live: Live, world: ObjectWorld, level: locality.Level, name: str, last: bool
+    ) -> Iterable[Row]:
+        scene = self._scene(live, world, self.among, level)
+        change = locality.condition_change(level, scene["z"], scene["all"], scene["fewer"])
+        centre = scene["centres"][:, :1]
+        away = locality.from_centres(centre, *change.shape[1:]) / world.cell
+        near, far = locality.mean_by_distance(change, away, (0, NEAR, 2 * NEAR, world.cells))[::2]
+        yield Row("", name, "far_near", far / near if near else float("nan"))
+        edges = [i / 2 for i in range(world.cells + 1)]
+        for edge, value in zip(edges, locality.mean_by_distance(change, away, edges)):
+            yield Row("", f"{name}|{edge + 0.25:g}", "removed_change", value)
+        if last:
+            pixel = centre[:, 0].floor().long().flip(1).clamp(max=change.shape[1] - 1)
+            yield from self._map(change, pixel, name, "removed_map")
+
+    def _moved(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
+        near = {}
+        for k in self.counts:
+            scene = self._scene(live, world, k, level)
+            change = locality.condition_change(level, scene["z"], scene["all"], scene["moved"])
+            away = locality.from_centres(scene["centres"][:, [0, k]], *change.shape[1:]) / world.cell
+            (near[k],) = locality.mean_by_distance(change, away, (0, NEAR))
+            yield Row("", f"{name}|{k}", "near_change", near[k])
+        few = near[min(near)]
+        yield Row("", name, "near_gain", near[max(near)] / few if few else float("nan"))
+
+    def _map(self, values: Tensor, places: Tensor, name: str, measure: str) -> Iterable[Row]:
+        table = locality.offset_map(values, places, self.radius)
+        table = table / table.nan_to_num().max().clamp(min=1e-30)
+        for i, row in enumerate(table.tolist()):
+            for j, value in enumerate(row):
+                if not math.isnan(value):
+                    yield Row("", f"{name}|{i - self.radius}|{j - self.radius}", measure, value)
+
+    def _scene(self, live: Live, world: ObjectWorld, k: int, level: locality.Level) -> dict[str, Tensor]:
+        recipe = live.context.recipe
+        scene = asked_scenes(world, k, self.images, derived_seed(recipe.seed, "evaluation/locality"))
+        held = {name: tensor.to(level.alpha.device) for name, tensor in scene.items()}
+        key = random.key(recipe.seed, "locality/noise")
+        noise = random.normal(key, held["images"].shape).to(level.alpha.device)
+        return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
+
+
+@lru_cache(maxsize=64)
+def asked_scenes(world: World, k: int, n: int, seed: int) -> dict[str, Tensor]:
+    """Scenes of K objects, real images of them, and three conditions: `all` of them; `fewer`, without the first; and
+    `moved`, the first at a place where another object would fit. `centres` (n, K+1, 2) end with that place."""
+    assert isinstance(world, ObjectWorld)
+    if k + 1 > world.most:
+        raise InputError(
+            f"locality: to move one of {k} objects the world must hold {k + 1}; set world.most higher"
+        )
+    factors = world.draw((k + 1,), n, seed)
+    number = torch.arange(world.most)
+    asked = {"all": number < k, "fewer": (number > 0) & (number < k), "moved": (number > 0) & (number <= k)}
+    conditions = {name: world.grid(factors, told.repeat(n, 1)) for name, told in asked.items()}
+    images = world.render(factors | {"count": torch.full((n,), k)})
+    return {**conditions, "images": images, "centres": factors["centres"][:, : k + 1]}

@@ -1,0 +1,157 @@
+"""Locality and composition of live networks: where locality is enforced, the answers are exact."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+
+from conceptlab import random
+from conceptlab.concepts import Split
+from conceptlab.errors import InputError
+from conceptlab.evaluation import Context, Live, build
+from conceptlab.evaluation.composition import composed_output, sample_composed, sample_jointly
+from conceptlab.evaluation.locality_rows import asked_scenes
+from conceptlab.probes import train_probe
+from conceptlab.probes.learned import Fitting
+from conceptlab.recipe import Evaluation, Recipe
+from conceptlab.training import Cohort
+from conceptlab.worlds import Discs
+from conceptlab.worlds import build as build_world
+from tests.evaluation import small
+
+WORLD = {"name": "discs", "resolution": 16, "cells": 4, "radius": 2.0, "gap": 2.0, "most": 5}
+UNET = {"name": "grid_unet", "channels": [16, 32], "blocks_per_level": 1, "attention": [4, 2], "patch": 4}
+
+
+CELLS = {"name": "cells", "width": 16, "blocks": 3, "reach": 0}
+
+
+@cache
+def live(name: str) -> Live:
+    """A network after a few steps of training, so that nothing is zero any more: "unet", or "cells" of no reach."""
+    denoiser = UNET if name == "unet" else CELLS
+    made = Recipe(
+        world=WORLD,
+        train={"1": 8, "2": 8},
+        denoiser=denoiser,
+        prediction="v",
+        steps=4,
+        batch=8,
+        evaluation=Evaluation(count=1, sampler_steps=3, second_probe=None),
+    )
+    cohort = Cohort([made])
+    cohort.advance(4)
+    world = build_world(**made.world)
+    # Nothing here asks the judge anything, unless a test gives it one that can answer.
+    judge = train_probe(build_world("circles", resolution=16), "analytic")
+    return Live(
+        Context(made, world, Split(world.space, made.train), judge, None), 4, "raw", *cohort.member(0), {}, {}
+    )
+
+
+def rows(now: Live, **settings: Any) -> dict[tuple[str, str], float]:
+    chosen = {"images": 6, "places": 2, "levels": [-2.0, 3.0], "among": 2, "counts": [1, 3], "map_radius": 6}
+    (made,) = build([{"name": "locality", **chosen, **settings}])
+    return {(row.measure, row.variable): row.value for row in made.rows(now)}
+
+
+def test_enforced_locality_is_measured_as_such() -> None:
+    found = rows(live("cells"))
+    for level in ("-2", "3"):
+        assert found["pixel_mass", f"{level}|3"] == pytest.approx(1), "a cell has four pixels each way"
+        assert found["far_near", level] == 0
+        assert found["removed_change", f"{level}|0.25"] > 0
+        assert found["removed_change", f"{level}|1.75"] == 0
+        # What a cell does with its own condition has nothing to do with how many others there are.
+        assert found["near_gain", level] == pytest.approx(
+            found["near_change", f"{level}|3"] / found["near_change", f"{level}|1"]
+        )
+        assert 0 <= found["pixel_reach", level] < 0.5
+        assert 0 < found["condition_share", level] < 1
+
+
+def test_attention_reaches_everywhere_and_maps_are_of_the_last_step_only() -> None:
+    now = live("unet")
+    found = rows(now)
+    assert found["pixel_mass", "3|3"] < 1
+    assert found["far_near", "3"] > 0
+    assert max(value for (measure, _), value in found.items() if measure == "pixel_map") == pytest.approx(1)
+    assert ("removed_map", "3|0|0") in found
+    early = rows(replace(now, step=1))
+    assert {measure for measure, _ in found} - {measure for measure, _ in early} == {
+        "pixel_map",
+        "removed_map",
+    }
+    assert all(found[key] == value for key, value in early.items()), "the same network measures the same"
+
+
+def test_any_denoiser_has_its_pixel_part() -> None:
+    made = small.recipe(steps=1)
+    cohort = Cohort([made])
+    cohort.advance(1)
+    found = rows(Live(small.context(made), 1, "raw", *cohort.member(0), {}, {}))
+    assert {measure for measure, _ in found} == {"pixel_reach", "pixel_mass", "condition_share", "pixel_map"}
+    assert found["pixel_mass", "3|8"] <= 1
+
+
+def test_asked_scenes_differ_in_one_condition() -> None:
+    world = Discs()
+    scene = asked_scenes(world, 3, 5, 0)
+    assert scene["all"].sum((1, 2, 3)).tolist() == scene["moved"].sum((1, 2, 3)).tolist() == [3] * 5
+    assert scene["fewer"].sum((1, 2, 3)).tolist() == [2] * 5
+    assert scene["centres"].shape == (5, 4, 2)
+    first, last = world.cell_of(scene["centres"][:, 0]).long(), world.cell_of(scene["centres"][:, 3]).long()
+    at = torch.arange(5)
+    assert (scene["all"] - scene["fewer"])[at, 0, first[:, 1], first[:, 0]].tolist() == [1] * 5
+    assert (scene["moved"] - scene["fewer"])[at, 0, last[:, 1], last[:, 0]].tolist() == [1] * 5
+    with pytest.raises(InputError, match=r"world\.most"):
+        asked_scenes(world, 12, 2, 0)
+
+
+def test_a_network_of_single_cells_composes_exactly_and_attention_does_not() -> None:
+    for network, exact in (("cells", True), ("unet", False)):
+        now = live(network)
+        world = now.context.world
+        assert isinstance(world, Discs)
+        factors = world.draw((3,), 4, 0)
+        number = torch.arange(world.most)
+        singles = torch.stack([world.grid(factors, (number == j).repeat(4, 1)) for j in range(3)], 1)
+        nothing = torch.zeros(world.condition_shape)
+        noise = random.normal(random.key(0, "test"), (4, *world.image_shape))
+        parts = now.denoiser, now.process, now.context.recipe
+        composed = sample_composed(*parts, singles, nothing, noise)
+        joint = sample_jointly(*parts, world.ask(factors), noise)
+        assert torch.allclose(composed, joint, atol=1e-4) == exact
+        time = torch.full((4,), 0.5)
+        none = composed_output(now.denoiser, noise, time, singles[:, :0], nothing)
+        torch.testing.assert_close(none, now.denoiser(noise, time, nothing.expand(4, -1, -1, -1)))
+
+
+def test_composition_is_measured_by_what_a_detector_finds() -> None:
+    now = live("cells")
+    judge = train_probe(now.context.world, "detector", images_per_class=8, fitting=Fitting(steps=3))
+    setting = replace(now.context, judge=judge)
+    (made,) = build([{"name": "composition", "conditions": 12, "counts": [1, 3]}])
+    found = {(row.cls, row.measure): row.value for row in made.rows(replace(now, context=setting))}
+    assert found["3", "composed_difference"] < 1e-4
+    assert found["3", "composed_share"] == found["3", "joint_share"]
+    assert not list(made.rows(replace(now, context=setting, step=1)))
+    with pytest.raises(InputError, match="detector"):
+        list(made.rows(now))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"name": "locality", "images": 1},
+        {"name": "locality", "counts": [0]},
+        {"name": "composition", "counts": []},
+    ],
+)
+def test_bad_settings_are_named(part) -> None:
+    with pytest.raises(InputError, match=part["name"]):
+        build([part])
