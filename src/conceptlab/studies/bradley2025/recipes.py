@@ -12,6 +12,17 @@ from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
 from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES
 from conceptlab.studies.study import Scale
 
+_LOCALITY: dict[Scale, dict[str, Any]] = {
+    "tiny": {"images": 4, "places": 1, "levels": [-4.0, 4.0], "among": 2, "counts": [1, 4], "map_radius": 6},
+    "small": {"images": 16},
+    "paper": {"images": 32, "map_radius": 16},
+}
+_COMPOSITION: dict[Scale, dict[str, Any]] = {
+    "tiny": {"conditions": 4, "counts": [1, 4]},
+    "small": {"conditions": 100},
+    "paper": {"conditions": 200},
+}
+
 
 def experiments(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """Experiment × training range × seed; members that two experiments share occur twice."""
@@ -77,4 +88,8 @@ def _evaluation(scale: Scale) -> Evaluation:
 def _measurements(scale: Scale) -> tuple[Part, ...]:
     """The union of what all figures need, so that they share every member."""
     size = SIZES[scale]
-    return ({"name": "length", "most": size.most, "least_images": 2 if scale == "tiny" else 50},)
+    return (
+        {"name": "length", "most": size.most, "least_images": 2 if scale == "tiny" else 50},
+        {"name": "locality", **_LOCALITY[scale]},
+        {"name": "composition", **_COMPOSITION[scale]},
+    )
