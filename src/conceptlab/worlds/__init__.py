@@ -10,6 +10,7 @@ from conceptlab.worlds.labelled import LabelledWorld
 from conceptlab.worlds.objects import ObjectWorld
 from conceptlab.worlds.opening import DataOptions, open_data
 from conceptlab.worlds.registry import build, names, register
+from conceptlab.worlds.scenes import Scenes
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
 from conceptlab.worlds.shapes3d import Shapes3D
 from conceptlab.worlds.signal import Signal, concept_signal, signal_by_class
@@ -29,6 +30,7 @@ __all__ = [
     "ObjectWorld",
     "RenderedWorld",
     "Samples",
+    "Scenes",
     "Shapes",
     "Shapes3D",
     "Signal",

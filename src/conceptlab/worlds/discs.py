@@ -43,7 +43,7 @@ class Discs(ObjectWorld):
     def place(self, keys: Tensor) -> Objects:
         return arrange(keys, self.most, self._propose, self._clash)
 
-    def _propose(self, keys: Tensor) -> Objects:
+    def _propose(self, keys: Tensor, scenes: Tensor) -> Objects:
         x, y, colour = random.uniform(keys, (3, CANDIDATES)).unbind(1)
         centres = self.radius + torch.stack((x, y), -1) * (self.resolution - 2 * self.radius)
         return {"centres": centres, "colour": (colour * self.colours).long()}

@@ -19,7 +19,6 @@ from conceptlab.errors import InputError
 from conceptlab.registry import choose
 from conceptlab.worlds import checks
 from conceptlab.worlds.base import Factors, RenderedWorld, spread
-from conceptlab.worlds.placement import Objects
 
 LABELLED = ("all", "one")
 TOLD = ("location", "colour", "both")
@@ -51,12 +50,8 @@ class ObjectWorld(RenderedWorld):
     colours: int  # how many of the palette's colours there are
 
     @abstractmethod
-    def place(self, keys: Tensor) -> Objects:
+    def place(self, keys: Tensor) -> Factors:
         """Scenes of `most` objects, one for each key (n, 2): at least `centres` and `colour`, (n, most, …)."""
-
-    def scene(self, n: int, seed: int) -> Factors:
-        """What a scene has besides objects, (n, …); by default nothing."""
-        return {}
 
     def check_settings(self) -> None:
         name = self.name
@@ -105,13 +100,16 @@ class ObjectWorld(RenderedWorld):
         return max(part.stop for part in self.condition_parts.values()), self.cells, self.cells
 
     def draw(self, cls: Class, n: int, seed: int) -> Factors:
-        count = torch.full((n,), cls[0])
-        objects = self.place(random.fold(random.key(seed, "worlds/layout"), torch.arange(n)))
-        told = torch.arange(self.most) < count[:, None]
-        if self.labelled == "one":
-            chosen = ((spread(seed, "label", (n,)) + 1) / 2 * count).floor().clamp(max=self.most - 1)
-            told &= torch.arange(self.most) == chosen[:, None]
-        return {"count": count, "labelled": told, **objects, **self.scene(n, seed)}
+        scenes = self.place(random.fold(random.key(seed, "worlds/layout"), torch.arange(n)))
+        return {**scenes, "count": torch.full((n,), cls[0]), "labelled": self.labels(cls[0], n, seed)}
+
+    def labels(self, count: int, n: int, seed: int) -> Tensor:
+        """Which objects of n images of `count` objects are told in training, (n, most)."""
+        told = (torch.arange(self.most) < count).repeat(n, 1)
+        if self.labelled == "all":
+            return told
+        chosen = ((spread(seed, "label", (n,)) + 1) / 2 * count).floor()
+        return told & (torch.arange(self.most) == chosen[:, None])
 
     def condition_of(self, factors: Factors) -> Tensor:
         return self.grid(factors, factors["labelled"])

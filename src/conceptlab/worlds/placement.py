@@ -25,22 +25,22 @@ ATTEMPTS = 100
 def arrange(
     keys: Tensor,
     most: int,
-    propose: Callable[[Tensor], Objects],
+    propose: Callable[[Tensor, Tensor], Objects],
     clash: Callable[[Objects, Objects], Tensor],
 ) -> Objects:
     """Scenes of `most` objects, each a function of its own key alone: keys (n, 2) → properties (n, most, …).
 
-    `propose(keys)` gives candidates for one object of each scene, (r, candidates, …); `clash(candidates, placed)`
-    says which of them cannot stand beside the objects placed so far, (r, candidates). The first that can is taken.
-    Where none can, the whole scene is drawn again.
+    `propose(keys, scenes)` gives candidates for one object of each of these scenes, (r, candidates, …);
+    `clash(candidates, placed)` says which of them cannot stand beside the objects placed so far, (r, candidates).
+    The first that can is taken. Where none can, the whole scene is drawn again.
     """
-    left = torch.arange(len(keys))
+    left = torch.arange(len(keys), device=keys.device)
     found: Objects = {}
     for attempt in range(ATTEMPTS):
-        scenes, whole = _try(random.fold(keys[left], attempt), most, propose, clash)
+        scenes, whole = _try(random.fold(keys[left], attempt), left, most, propose, clash)
         if not found:
             found = {
-                name: torch.zeros(len(keys), *part.shape[1:], dtype=part.dtype)
+                name: torch.zeros(len(keys), *part.shape[1:], dtype=part.dtype, device=keys.device)
                 for name, part in scenes.items()
             }
         for name, part in scenes.items():
@@ -56,19 +56,20 @@ def arrange(
 
 def _try(
     keys: Tensor,
+    scenes: Tensor,
     most: int,
-    propose: Callable[[Tensor], Objects],
+    propose: Callable[[Tensor, Tensor], Objects],
     clash: Callable[[Objects, Objects], Tensor],
 ) -> tuple[Objects, Tensor]:
     """One attempt at every scene, and which scenes came out whole."""
     placed: Objects = {}
-    whole = torch.ones(len(keys), dtype=torch.bool)
+    row = torch.arange(len(keys), device=keys.device)
+    whole = torch.ones_like(row, dtype=torch.bool)
     for number in range(most):
-        candidates = propose(random.fold(keys, number))
+        candidates = propose(random.fold(keys, number), scenes)
         fits = ~clash(candidates, placed)
         chosen = fits.to(torch.uint8).argmax(1)  # the first that fits
         whole &= fits.any(1)
-        row = torch.arange(len(keys))
         taken = {name: part[row, chosen][:, None] for name, part in candidates.items()}
         placed = {
             name: torch.cat((placed[name], part), 1) if placed else part for name, part in taken.items()
