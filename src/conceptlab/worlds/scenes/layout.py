@@ -1,7 +1,8 @@
 """Scenes as CLEVR lays them out: solids on the ground, apart from each other, none hidden.
 
 CLEVR keeps .25 between any two solids and .4 between their places to the left and right, and to the front and back,
-as the camera sees them; a scene in which something is mostly hidden is thrown away. Here the last is decided before
+as the camera sees them; a scene in which something is mostly hidden is thrown away. The .4 serve questions such as
+"what is left of …", and twelve solids do not fit with it: here it is .2. What would hide something is decided before
 rendering: in the picture, the outlines of two solids overlap little, and no two centres lie in one cell.
 """
 
