@@ -15,7 +15,7 @@ ROOT = Path(conceptlab.__file__).parent
 ARROW = (
     "errors", "cache", "plugins", "registry", "random", "concepts", "recipe", "worlds", "denoisers", "diffusion",
     "kernels", "training", "probes", "measures", "evaluation", "claims", "theory", "store", "executors", "figures",
-    "studies", "report", "bench", "terminal", "cli",
+    "studies", "report", "studio", "bench", "terminal", "cli",
 )  # fmt: skip
 NO_TORCH = ("concepts", "claims", "errors", "registry", "recipe", "figures")
 

@@ -99,6 +99,11 @@ def _parser() -> argparse.ArgumentParser:
     bench.add_argument("--json", action="store_true")
     bench.set_defaults(command=_bench)
 
+    studio = commands.add_parser("studio", help="a live page on this machine: browse, watch, prompt, design")
+    studio.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="run folders (default: runs)")
+    studio.add_argument("--port", type=int, default=8050)
+    studio.set_defaults(command=_studio)
+
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
     diff.set_defaults(command=_diff)
@@ -213,6 +218,22 @@ def _bench(options: argparse.Namespace) -> int:
         print(json.dumps(result, indent=1))
     else:
         OUT.print(bench_table(result))
+    return 0
+
+
+def _studio(options: argparse.Namespace) -> int:
+    try:
+        from conceptlab.studio import Studio, serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("dash", "flask", "werkzeug"):
+            raise
+        raise InputError("the studio needs dash; install it with: pip install 'conceptlab[studio]'") from None
+
+    default = [Path("runs")] if Path("runs").is_dir() else []
+    studio = Studio.of(options.paths or default)
+    serve(
+        studio, options.port, lambda address: OUT.print(f"studio: {address} (Ctrl-C ends it)", markup=False)
+    )
     return 0
 
 

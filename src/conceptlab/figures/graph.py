@@ -221,6 +221,7 @@ def _coordinates(curves: pd.DataFrame) -> pd.DataFrame:
 
 def _path(rows: pd.DataFrame, space: ConceptSpace) -> np.ndarray:
     """(steps, variables); coordinates in [0, 1] are stretched to the values' positions, steps with a gap left out."""
-    wide = rows.pivot_table(index="step", columns="variable", values="value", aggfunc="mean")
+    # Several times as fast as `pivot_table`, and called for every class and seed.
+    wide = rows.groupby(["step", "variable"], observed=True)["value"].mean().unstack()
     wide = wide.reindex(columns=list(space.names)).dropna().sort_index()
     return wide.to_numpy(dtype=float) * (np.array(space.sizes) - 1)

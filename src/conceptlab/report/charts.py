@@ -7,6 +7,7 @@ them in, so that charts follow the reader's light or dark theme.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,13 @@ _MOST_POINTS = 6000
 _PLOTLY_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross")
 
 
-def concept_space_chart(curves: pd.DataFrame, split: Split) -> Chart:
-    """The concept graph; for two or three variables with every class's trajectory through training."""
+def concept_space_chart(curves: pd.DataFrame | None, split: Split) -> Chart:
+    """The concept graph; for two or three variables with every class's trajectory through training, if there is any."""
     space = split.space
     where = {cls: np.asarray(place) for cls, place in positions(space).items()}
     deep = len(space.concepts) == 3
     traces = [_edges(space, where, deep)]
-    if len(space.concepts) in (2, 3):
+    if curves is not None and len(space.concepts) in (2, 3):
         traces += _trajectories(curves, space, split, deep)
     traces += _nodes(curves, space, split, where, deep)
     layout: Chart = {"showlegend": True, "margin": {"l": 0, "r": 0, "t": 0, "b": 0}}
@@ -88,15 +89,15 @@ def _edges(space: ConceptSpace, where: dict[Class, np.ndarray], deep: bool) -> C
 
 
 def _nodes(
-    curves: pd.DataFrame, space: ConceptSpace, split: Split, where: dict[Class, np.ndarray], deep: bool
+    curves: pd.DataFrame | None, space: ConceptSpace, split: Split, where: dict[Class, np.ndarray], deep: bool
 ) -> list[Chart]:
-    final = final_accuracies(curves)
+    final = {} if curves is None else final_accuracies(curves)
     traces = []
     for distance, classes in split.by_distance().items():
-        about = [
-            f"{space.code(cls)}: {space.words(cls)}<br>final accuracy {_share(final.get(space.code(cls)))}"
-            for cls in classes
-        ]
+        about = [f"{space.code(cls)}: {space.words(cls)}" for cls in classes]
+        if curves is not None:
+            ends = [_share(final.get(space.code(cls))) for cls in classes]
+            about = [f"{text}<br>final accuracy {end}" for text, end in zip(about, ends)]
         traces.append(
             _line(
                 np.array([where[cls] for cls in classes]),
@@ -196,6 +197,7 @@ def final_accuracies(curves: pd.DataFrame) -> dict[str, float]:
     return {str(code): float(value) for code, value in last.groupby("class")["value"].mean().items()}
 
 
+@cache
 def shade(share: float) -> str:
     """The background of a table cell that holds a share between 0 and 1."""
     red, green, blue = (round(255 * c) for c in setting_colour(0.35, 0, 1))

@@ -56,7 +56,7 @@ class Training:
 
 
 def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: int) -> Training:
-    """Everything the page shows of a set of members."""
+    """Everything the page shows of a set of members; samples only if there is a budget for them."""
     found = Training(anchor)
     usable = _readable(run, ids, found)
     if not usable:
@@ -85,7 +85,8 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
         mine = [member for member in shown if labels[member.id] == label]
         rows = table[table["member"].isin([member.id for member in mine])]
         found.settings.append(_setting(label, mine, rows))
-    _add_timelines(found, usable, labels, timeline_budget)
+    if timeline_budget:
+        _add_timelines(found, usable, labels, timeline_budget)
     return found
 
 

@@ -1,0 +1,111 @@
+"""The frame around the pages: navigation, addresses, and what all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote
+
+from dash import MATCH, Dash, Input, Output, State, dcc, html
+
+from conceptlab.errors import InputError
+from conceptlab.studio.context import Studio
+from conceptlab.studio.elements import aria, heading, problem
+from conceptlab.studio.pages import browse, designer, lesson, playground, prompt, run
+
+PAGES: dict[str, tuple[str, Callable[[Studio, str, dict[str, str]], Any]]] = {
+    "": ("Runs", browse.layout),
+    "prompt": ("Prompt", prompt.layout),
+    "playground": ("Playground", playground.layout),
+    "designer": ("Designer", designer.layout),
+    "lesson": ("Lesson", lesson.layout),
+    "run": ("", run.layout),
+}
+
+
+def build(studio: Studio) -> Dash:
+    """The whole app, ready for a server."""
+    app = Dash(
+        "conceptlab.studio",
+        title="conceptlab studio",
+        update_title=None,  # pyright: ignore[reportArgumentType]
+        assets_folder=str(Path(__file__).parent / "assets"),
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+        index_string=_INDEX,
+    )
+    app.layout = _frame
+    _navigate(app, studio)
+    _show_slider_values(app)
+    for page in (browse, run, prompt, playground, designer, lesson):
+        page.register(app, studio)
+    return app
+
+
+_INDEX = """<!doctype html>
+<html lang="en">
+<head>{%metas%}<title>{%title%}</title>{%css%}</head>
+<body>{%app_entry%}{%config%}{%scripts%}{%renderer%}</body>
+</html>"""
+
+
+def _frame() -> html.Div:
+    links = [
+        dcc.Link(title, href=f"/{name}", id=f"to-{name or 'runs'}")
+        for name, (title, _) in PAGES.items()
+        if title
+    ]
+    return html.Div(
+        [
+            html.A("Skip to the content", href="#page", className="skip"),
+            dcc.Location(id="address"),
+            html.Nav(
+                [dcc.Link([html.B("conceptlab"), " studio"], href="/", className="brand"), html.Div(links)],
+                **aria(label="Pages"),
+            ),
+            html.Main(id="page", tabIndex="-1"),
+        ]
+    )
+
+
+def _navigate(app: Dash, studio: Studio) -> None:
+    @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
+    def show(pathname: str | None, search: str | None) -> Any:
+        name, _, rest = unquote(pathname or "/").strip("/").partition("/")
+        if name not in PAGES:
+            return heading("Not here", [f"There is no page /{name}. ", dcc.Link("To the runs", href="/")])
+        asked = {key: values[-1] for key, values in parse_qs((search or "").lstrip("?")).items()}
+        try:
+            return PAGES[name][1](studio, rest, asked)
+        except InputError as error:
+            return [heading("This cannot be shown"), problem(str(error))]
+
+    app.clientside_callback(
+        """function (pathname) {
+            const name = (pathname || "/").split("/")[1];
+            document.querySelectorAll("nav div a").forEach((link) => {
+                const own = link.getAttribute("href").split("/")[1];
+                const here = own === name || (own === "" && name === "run");
+                here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+            });
+            window.scrollTo(0, 0);
+            return window.dash_clientside.no_update;
+        }""",
+        Output("page", "title"),
+        Input("address", "pathname"),
+    )
+
+
+def _show_slider_values(app: Dash) -> None:
+    """The number beside every slider, written in the browser: it follows the thumb without asking the server."""
+    where = {"page": MATCH, "kind": MATCH, "name": MATCH}
+    app.clientside_callback(
+        """function (value) {
+            const number = Number(value);
+            return Number.isFinite(number) ? String(Math.round(number * 1000) / 1000).replace("-", "−") : "";
+        }""",
+        Output({"role": "shown", **where}, "children"),
+        Input({"role": "slider", **where}, "value"),
+    )

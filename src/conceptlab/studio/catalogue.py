@@ -1,0 +1,205 @@
+"""Which runs there are to look at, and in what state. Reading only, and never outside the folders that were given.
+
+A page names a run by a key. Keys are looked up among the runs that were found, never turned into paths, so that no
+address can lead out of the given folders; a link on disk that leads out is refused as well.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from conceptlab.errors import InputError, unknown
+from conceptlab.recipe import Recipe
+from conceptlab.store import FigureRun, Member
+from conceptlab.store.files import read_json
+
+# A member's folder is named by its hash; a manifest that says anything else is not ours.
+_MEMBER_NAME = re.compile(r"[0-9a-f]{16}")
+_LEVELS = ("", "*/", "*/*/", "*/*/*/")
+# Within this time a change on disk counts as happening now.
+LIVE_SECONDS = 90.0
+# The list is read anew at most this often, however many viewers ask.
+_FRESH_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class MemberState:
+    """How far one member is: `complete`, `failed`, `unfinished`, `not started` or `damaged`."""
+
+    id: str
+    status: str
+    seed: int | None = None
+    step: int = 0
+    steps: int = 0
+    changed: float = 0.0
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run as the list shows it. `problem` says why it cannot be shown; everything else may then be empty."""
+
+    key: str
+    run: FigureRun
+    shipped: bool = False
+    manifest: dict[str, Any] = field(default_factory=dict)
+    members: tuple[MemberState, ...] = ()
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        study, figure = self.manifest.get("study"), self.manifest.get("figure")
+        return f"{study}.{figure}" if study and figure else "/".join(self.run.path.parts[-3:])
+
+    @property
+    def ids(self) -> list[str]:
+        return [state.id for state in self.members]
+
+    @property
+    def changed(self) -> float:
+        return max((state.changed for state in self.members), default=0.0)
+
+    @property
+    def status(self) -> str:
+        """In a word, for a badge."""
+        states = [state.status for state in self.members]
+        if self.problem:
+            return "damaged"
+        if any(state in ("unfinished", "not started") for state in states):
+            return "running" if time.time() - self.changed < LIVE_SECONDS else "unfinished"
+        if "damaged" in states:
+            return "damaged"
+        return "failed" if "failed" in states and "complete" not in states else "complete"
+
+    @property
+    def share(self) -> float:
+        """How much of the training is done."""
+        total = sum(state.steps for state in self.members)
+        return sum(min(s.step, s.steps) for s in self.members) / total if total else 1.0
+
+    def member(self, id_: str | None = None) -> Member:
+        """A member of this run, the first readable one by default."""
+        readable = [s.id for s in self.members if s.status not in ("not started", "damaged")]
+        if not readable:
+            raise InputError(f"{self.name} has no member that can be read yet")
+        if id_ is not None and id_ not in readable:
+            raise unknown("member", id_, readable, where=self.name)
+        return Member(member_path(self.run, id_ or readable[0]))
+
+
+class Catalogue:
+    """The runs at or below the given folders, those that ship with the package last."""
+
+    def __init__(self, folders: Sequence[Path], shipped: Sequence[Path] = ()) -> None:
+        self._folders = [(Path(folder).resolve(), False) for folder in folders]
+        self._folders += [(Path(folder).resolve(), True) for folder in shipped]
+        self._lock = threading.Lock()
+        self._read_at, self._entries = 0.0, dict[str, Entry]()
+
+    def entries(self) -> list[Entry]:
+        """All runs, found again if the last look is more than a moment ago."""
+        with self._lock:
+            if time.monotonic() - self._read_at > _FRESH_SECONDS:
+                found = [entry for folder, shipped in self._folders for entry in _scan(folder, shipped)]
+                self._entries = {entry.key: entry for entry in found}
+                self._read_at = time.monotonic()
+            return list(self._entries.values())
+
+    def find(self, key: str) -> Entry:
+        for entry in self.entries():
+            if entry.key == key:
+                return entry
+        raise InputError(f"there is no run '{key}' in the folders this studio was given")
+
+
+def _scan(folder: Path, shipped: bool) -> list[Entry]:
+    manifests = {path for level in _LEVELS for path in folder.glob(f"{level}manifest.json")}
+    return [_entry(folder, path.parent, shipped) for path in sorted(manifests, key=_natural)]
+
+
+def _natural(path: Path) -> list[tuple[int, int | str]]:
+    """fig2 before fig10."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
+
+
+def _entry(folder: Path, path: Path, shipped: bool) -> Entry:
+    prefix = "shipped" if shipped else folder.name
+    key = "/".join((prefix, *path.relative_to(folder).parts))
+    run = FigureRun(path)
+    try:
+        inside(path, folder)
+        manifest = _checked(read_json(path / "manifest.json"), path)
+        refuse_links(path)
+    except InputError as error:
+        return Entry(key, run, shipped, problem=str(error))
+    states = tuple(member_state(run, id_) for id_ in manifest["members"])
+    return Entry(key, run, shipped, manifest, states)
+
+
+def _checked(manifest: Any, path: Path) -> dict[str, Any]:
+    """A manifest with what every page relies on."""
+    members = manifest.get("members") if isinstance(manifest, dict) else None
+    if not isinstance(members, list) or not all(isinstance(m, str) for m in members):
+        raise InputError(f"{path / 'manifest.json'} does not say which members it has")
+    return manifest
+
+
+def member_path(run: FigureRun, id_: str) -> Path:
+    """The folder of a member; refused if its name or a link would lead out of the run's own folder."""
+    if not _MEMBER_NAME.fullmatch(id_):
+        raise InputError(f"the manifest of {run.path.name} names a member {id_!r}, which is no member's name")
+    members = run.store.root / "members"
+    return inside(members / id_, members)
+
+
+def member_state(run: FigureRun, id_: str) -> MemberState:
+    try:
+        path = member_path(run, id_)
+        if not (path / "config.json").exists():
+            return MemberState(id_, "not started")
+        recipe = _recipe(path, (path / "config.json").stat().st_mtime_ns)
+        done = path / "done.json"
+        outcome = read_json(done) if done.exists() else {}
+        status = str(outcome.get("status", "unfinished"))
+        step = int(outcome.get("step") or _last_step(path))
+        refuse_links(path)
+    except (InputError, OSError, AttributeError, TypeError, ValueError) as error:
+        return MemberState(id_, "damaged", problem=str(error))
+    return MemberState(id_, status, recipe.seed, step, recipe.steps, _changed(path))
+
+
+@lru_cache(maxsize=4096)
+def _recipe(path: Path, _modified: int) -> Recipe:
+    return Member(path).recipe
+
+
+def _last_step(path: Path) -> int:
+    return max((int(part.stem) for part in (path / "metrics").glob("[0-9]*.parquet")), default=0)
+
+
+def _changed(path: Path) -> float:
+    """When anything in a member's folder last changed."""
+    places = (path, path / "metrics", path / "samples", path / "checkpoints", path / "log.jsonl")
+    return max((place.stat().st_mtime for place in places if place.exists()), default=0.0)
+
+
+def inside(path: Path, folder: Path) -> Path:
+    """The path itself, if it lies in the folder after all links are followed."""
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise InputError(f"{path} leads out of {folder}; the studio reads only the folders it was given")
+    return path
+
+
+def refuse_links(path: Path) -> None:
+    """No file of a run may be a link that leads out of it: what it shows would be someone else's."""
+    for found in path.rglob("*"):
+        if found.is_symlink():
+            inside(found, path)

@@ -1,0 +1,181 @@
+"""The building blocks of the pages: what looks the same everywhere, and is reached by keyboard everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from dash import dcc, html
+
+from conceptlab.claims import Verdict, interval_text
+from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
+from conceptlab.figures.style import INK, MUTED, ink_on
+from conceptlab.report.embed import pixels_uri
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
+RULE = "#e3e4e7"
+
+Children = Any
+Chart = dict[str, Any]
+
+
+def aria(**names: str) -> dict[str, Any]:
+    """Attributes for readers who do not see the page: `aria(label="…")`."""
+    return {f"aria-{name}": text for name, text in names.items()}
+
+
+def heading(title: str, lead: Children = "") -> html.Header:
+    return html.Header([html.H1(title), html.P(lead, className="lead")], className="heading")
+
+
+def card(title: str, *children: Children, hint: Children = "", className: str = "") -> html.Section:
+    head = [html.H2(title)] if title else []
+    head += [html.P(hint, className="hint")] if hint != "" else []
+    return html.Section([*head, *children], className=f"card {className}".strip())
+
+
+def problem(text: str) -> html.P:
+    return html.P([html.Span("!", className="mark"), text], className="problem", role="status")
+
+
+def badge(status: str) -> html.Span:
+    return html.Span(status, className=f"badge {status.replace(' ', '-')}")
+
+
+def chip(code: str, distance: int, title: str = "") -> html.Span:
+    """A class's code in the colour of its distance from training."""
+    colour = distance_colour(distance)
+    style = {"background": colour, "color": ink_on(colour)}
+    return html.Span(code, className="chip", style=style, title=title or distance_name(distance))
+
+
+def verdict_mark(verdict: Verdict) -> html.Span:
+    kind = verdict.verdict.replace(" ", "-")
+    symbol = VERDICT_SYMBOLS[verdict.verdict]
+    return html.Span(
+        [html.B(symbol, **aria(hidden="true")), " ", verdict.verdict], className=f"verdict {kind}"
+    )  # pyright: ignore
+
+
+def verdict_row(verdict: Verdict) -> html.Li:
+    value = "–" if verdict.value is None else f"{verdict.value:.3g}"
+    interval = interval_text(verdict)
+    numbers = [
+        html.Strong(value),
+        f"  [{interval}]" if interval else "",
+        f"  threshold {verdict.threshold:.3g}",
+    ]
+    seeds = f"{verdict.seeds} seed{'s' if verdict.seeds != 1 else ''}"
+    return html.Li(
+        [
+            html.P([verdict_mark(verdict), html.Span(verdict.strength, className="tag")]),
+            html.P(verdict.statement, className="statement"),
+            html.P([*numbers, html.Span(f"  {seeds}", className="muted")], className="numbers"),
+        ]
+    )
+
+
+def command(text: str, label: str = "Copy") -> html.Div:
+    """Text to copy; the button is served by `assets/studio.js`."""
+    return html.Div(
+        [html.Pre(html.Code(text), tabIndex="0"), html.Button(label, className="copy", type="button")],
+        className="command",
+    )
+
+
+# --- sliders ----------------------------------------------------------------------------------------------------
+
+
+def slider_id(page: str, kind: str, name: Any) -> dict[str, Any]:
+    return {"role": "slider", "page": page, "kind": kind, "name": name}
+
+
+def slider(
+    where: dict[str, Any],
+    label: Children,
+    low: float,
+    high: float,
+    step: float,
+    value: float,
+    *,
+    ends: tuple[str, str] | None = None,
+    trained: tuple[float, float] | None = None,
+    marks: Sequence[tuple[float, str]] = (),
+) -> html.Label:
+    """A native range input: arrow keys, touch and screen readers work as everywhere. `trained` shades a part of the
+    track, `marks` name places on it."""
+
+    def place(x: float) -> str:
+        return f"{100 * (min(max(x, low), high) - low) / (high - low):.1f}%"
+
+    style = {"--from": place(trained[0]), "--to": place(trained[1])} if trained else {}
+    shown = {**where, "role": "shown"}
+    parts: list[Any] = [
+        html.Span(
+            [html.Span(label, className="name"), html.Output(id=shown, className="value")], className="head"
+        ),
+        dcc.Input(type="range", id=where, min=low, max=high, step=step, value=value, className="range"),
+    ]
+    if ends:
+        parts.append(html.Span([html.Span(end) for end in ends], className="ends"))
+    if marks:
+        parts.append(
+            html.Span([html.Span(text, style={"left": place(x)}) for x, text in marks], className="marks")
+        )
+    return html.Label(parts, className="slider" + (" trained" if trained else ""), style=style)
+
+
+# --- pictures and charts ----------------------------------------------------------------------------------------
+
+
+def sheet_uri(images: np.ndarray, columns: int) -> str:
+    """Images (n, H, W, 3) as one picture with so many columns."""
+    rows = -(-len(images) // columns)
+    blank = np.full((rows * columns - len(images), *images.shape[1:]), 255, np.uint8)
+    grid = np.concatenate([images, blank]).reshape(rows, columns, *images.shape[1:])
+    return pixels_uri(tiled(grid.transpose(0, 1, 4, 2, 3), gap=1), exact=True)
+
+
+def graph(id_: str, chart: Chart | None = None, label: str = "", height: str = "") -> html.Div:
+    """A plotly chart with an accessible name."""
+    inner = dcc.Graph(
+        id=id_,
+        figure=themed(chart) if chart else themed({"data": [], "layout": {}}),
+        config={"displayModeBar": False, "responsive": True, "scrollZoom": False},
+        responsive=True,
+        style={"height": height} if height else {},
+    )
+    return html.Div(inner, className="graph", role="img", **aria(label=label), tabIndex="0")
+
+
+def themed(chart: Chart) -> Chart:
+    """A chart of the report, or a new one, in the studio's look."""
+    given = chart.get("layout", {})
+    layout = {
+        "autosize": True,
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "margin": {"l": 52, "r": 14, "t": 12, "b": 44},
+        "hovermode": "closest",
+        "legend": {"orientation": "h", "y": -0.2, "x": 0},
+        **given,
+    }
+    if "scene" in layout:
+        layout["scene"] = {
+            **layout["scene"],
+            **{f"{a}axis": axis(layout["scene"].get(f"{a}axis")) for a in "xyz"},
+        }
+        layout["legend"] = {"orientation": "h", "y": 0, "x": 0}
+    else:
+        for name in [key for key in ("xaxis", "yaxis", "xaxis2", "yaxis2") if key in layout] or [
+            "xaxis",
+            "yaxis",
+        ]:
+            layout[name] = axis(layout.get(name))
+    return {"data": chart["data"], "layout": layout}
+
+
+def axis(own: Chart | None = None) -> Chart:
+    return {"gridcolor": RULE, "linecolor": MUTED, "zeroline": False, "color": INK, **(own or {})}

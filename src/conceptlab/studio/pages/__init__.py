@@ -1,0 +1,1 @@
+"""One module for each page: `layout` builds it, `register` connects what moves."""
