@@ -64,7 +64,7 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
     verdicts = [verdict for part in parts for verdict in part.verdicts]
     moving = any(setting.graph for t in trainings for setting in t.settings)
     page = (
-        _environment()
+        environment()
         .get_template("report.html.jinja")
         .render(
             version=conceptlab.__version__,
@@ -242,7 +242,8 @@ def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
     }
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """Templates of this room, with everything from outside escaped."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("conceptlab.report"),
         autoescape=True,
