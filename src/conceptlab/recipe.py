@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from conceptlab.errors import InputError, unknown
 
-RECIPE_VERSION = 1
+RECIPE_VERSION = 2
 
 # A part is a registered thing and its settings: {"name": "circles", "colour_separation": 0.2}.
 Part = Mapping[str, Any]

@@ -40,6 +40,21 @@ def test_keep_rate_and_mean(rate):
     torch.testing.assert_close(kept, torch.full_like(kept, 1 / (1 - rate)), rtol=1e-4, atol=0)
 
 
+def test_neighbours_layers_and_steps_are_dropped_independently():
+    n, rate = 200_000, 0.3
+    key = random.key(2, "dropout")
+    masks = [
+        (dropped(k, layer, (n,), rate) == 0).double() - rate
+        for k in (key, random.fold(key, 1))
+        for layer in (0, 1)
+    ]
+    pairs = [(masks[0][: n - lag], masks[0][lag:]) for lag in (1, 2, 3, 8, 64, 65_536)]
+    pairs += [(masks[0], other) for other in masks[1:]]
+    for one, other in pairs:
+        correlation = (one * other).mean() / (rate * (1 - rate))
+        assert abs(correlation) < 5 / len(one) ** 0.5
+
+
 def test_identity_without_a_key_in_eval_and_at_rate_zero():
     key = random.key(0, "dropout")
     ones = torch.ones(16, 8, 4, 4)

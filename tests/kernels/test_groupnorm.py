@@ -7,8 +7,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from conceptlab.denoisers import KeyedDropout, NormGELU
 from conceptlab.kernels import groupnorm
-from conceptlab.training.stacked import StackedGroupNorm
+from conceptlab.training.stacked import StackedGroupNorm, StackedNormGELU
 
 SHAPES = [(3, 2, 16, 8, 8, 8), (2, 3, 24, 4, 3, 5), (4, 8, 64, 8, 32, 32), (2, 4, 256, 8, 8, 8)]
 
@@ -36,6 +37,35 @@ def test_the_plain_path_is_one_norm_after_another(shape):
     torch.testing.assert_close(found, one_by_one(x, weight, bias, groups), rtol=1e-4, atol=1e-4)
 
 
+@pytest.fixture
+def dropout() -> groupnorm.Dropout:
+    keys = torch.randint(
+        -(2**31), 2**31 - 1, (4, 2), dtype=torch.int32, generator=torch.Generator().manual_seed(1)
+    )
+    return groupnorm.Dropout(keys, KeyedDropout(0.3, 0).dropped)
+
+
+def shifted_gelu(
+    x: Tensor, weight: Tensor, bias: Tensor, shift: Tensor, groups: int, dropout: groupnorm.Dropout
+) -> Tensor:
+    y = F.gelu(one_by_one(x + shift[:, :, None, None], weight, bias, groups))
+    keys = dropout.keys[: len(weight)]
+    return KeyedDropout(0.3, 0).masked(y.unflatten(0, (len(weight), -1)), keys).flatten(0, 1)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_plain_path_shifts_before_and_drops_after(shape, dropout):
+    members, images, channels, groups, height, width = shape
+    x, weight, bias = batch(members, images, channels, height, width)
+    shift = torch.randn(x.shape[:2])
+    layer = StackedNormGELU(NormGELU(channels, groups, KeyedDropout(0.3, 0))).train()
+    state = {"weight": weight, "bias": bias, "dropout.key": dropout.keys[:members]}
+    found = torch.func.functional_call(layer, state, (x, shift))
+    expected = shifted_gelu(x, weight, bias, shift, groups, dropout)
+    assert (found == 0).float().mean().item() == pytest.approx(0.3, abs=0.05)
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_kernel_agrees_with_the_plain_path(shape):
@@ -44,10 +74,33 @@ def test_the_kernel_agrees_with_the_plain_path(shape):
     inputs = [part.to(torch.bfloat16).requires_grad_() for part in inputs]
     assert groupnorm.available(inputs[0], groups)
     exact = [part.detach().double().requires_grad_() for part in inputs]
-    found, expected = groupnorm.apply(*inputs, groups, 1e-5), one_by_one(*exact, groups)
+    x, weight, bias = inputs
+    found, expected = groupnorm.apply(x, weight, bias, groups, 1e-5), one_by_one(*exact, groups)
     probe = torch.randn_like(expected)
     found.backward(probe.to(torch.bfloat16))
     expected.backward(probe)
+    check(found, expected, inputs, exact)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_kernel_agrees_with_shift_gelu_and_dropout(shape, dropout):
+    members, images, channels, groups, height, width = shape
+    inputs = batch(members, images, channels, height, width, device="cuda")
+    inputs = [part.to(torch.bfloat16) for part in (*inputs, torch.randn(inputs[0].shape[:2], device="cuda"))]
+    inputs = [part.requires_grad_() for part in inputs]
+    exact = [part.detach().double().requires_grad_() for part in inputs]
+    own = groupnorm.Dropout(dropout.keys[:members].cuda(), dropout.dropped)
+    x, weight, bias, shift = inputs
+    found = groupnorm.apply(x, weight, bias, groups, 1e-5, shift, True, own)
+    expected = shifted_gelu(*exact, groups, own)
+    probe = torch.randn_like(expected)
+    found.backward(probe.to(torch.bfloat16))
+    expected.backward(probe)
+    check(found, expected, inputs, exact)
+
+
+def check(found: Tensor, expected: Tensor, inputs: list[Tensor], exact: list[Tensor]) -> None:
     for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
         assert ours is not None
         assert theirs is not None

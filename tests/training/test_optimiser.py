@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from conceptlab.recipe import Optimiser, Recipe
-from conceptlab.training.optimiser import Hyperparameters, adam, average, clip_by_member, rate_factor
+from conceptlab.training.optimiser import Hyperparameters, adam, at_step, clip_by_member, rate_factor, update
 
 ROWS = [
     Optimiser(name="adam", learning_rate=0.1, betas=(0.9, 0.99), weight_decay=0.3),
@@ -35,7 +35,7 @@ def test_each_row_follows_its_own_torch_optimiser():
     for step in range(30):
         gradient = torch.randn(start.shape, generator=generator)
         clipped = clip_by_member(gradient.clone(), h.clip)
-        adam(weights, clipped, mean, square, torch.ones(7), torch.tensor(step), torch.tensor(1.0), h)
+        adam(weights, clipped, mean, square, None, at_step(h, torch.tensor(step), torch.tensor(1.0)))
         for row, (settings, parameter, other) in enumerate(zip(ROWS, references, others)):
             parameter.grad = gradient[row].clone()
             if settings.clip:
@@ -66,8 +66,19 @@ def test_warm_up_reaches_one():
     assert [rate_factor(settings, torch.tensor(s)).item() for s in range(5)] == [0.25, 0.5, 0.75, 1, 1]
 
 
+def test_frozen_columns_neither_move_nor_decay():
+    h = Hyperparameters.of([recipe(row) for row in ROWS], torch.device("cpu"))
+    start, mask = torch.ones(len(ROWS), 4), torch.tensor([1.0, 0.0, 1.0, 0.0])
+    weights, mean, square = start.clone(), torch.zeros_like(start), torch.zeros_like(start)
+    adam(weights, start * mask, mean, square, mask, at_step(h, torch.tensor(0), torch.tensor(1.0)))
+    assert torch.equal(weights[:, 1::2], start[:, 1::2])
+    assert (weights[:, ::2] < 1).all()
+
+
 def test_the_average_of_constant_weights_is_the_weights():
-    ema, weights = torch.zeros(1, 3), torch.ones(1, 3)
+    h = Hyperparameters.of([Recipe(train={"0": 1}, ema=0.9)], torch.device("cpu"))
+    zero, ema, weights = torch.zeros(1, 3), torch.zeros(1, 3), torch.ones(1, 3)
     for step in range(400):
-        average(ema, weights, torch.tensor(step), torch.tensor([[0.9]]))
+        now = at_step(h, torch.tensor(step), torch.tensor(0.0))
+        update(weights, zero, zero.clone(), zero.clone(), ema, None, now)
     torch.testing.assert_close(ema, weights)

@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from conceptlab.denoisers.dropout import KeyedDropout
 from conceptlab.errors import InputError
 
 Embedding = dict[str, Tensor]
@@ -98,13 +99,33 @@ class SelfAttention(nn.Module):
         return x + self.out(mixed.transpose(-1, -2).reshape(batch, channels, height, width))
 
 
+class NormGELU(nn.GroupNorm):
+    """Group norm and GELU as one layer, which a cohort on a GPU runs as one kernel with what stands around them.
+
+    A shift (B, channels), where one is given, is added to the images first; dropout, where there is one, comes last.
+    """
+
+    def __init__(self, channels: int, groups: int = 8, dropout: KeyedDropout | None = None) -> None:
+        _check_groups(channels, groups)
+        super().__init__(groups, channels)
+        self.dropout = dropout or nn.Identity()
+
+    def forward(self, input: Tensor, shift: Tensor | None = None) -> Tensor:
+        moved = input if shift is None else input + shift[:, :, None, None]
+        return self.dropout(F.gelu(super().forward(moved)))
+
+
 def group_norm(channels: int, groups: int = 8) -> nn.GroupNorm:
+    _check_groups(channels, groups)
+    return nn.GroupNorm(groups, channels)
+
+
+def _check_groups(channels: int, groups: int) -> None:
     # A group of one channel would remove every constant added to it, and with it time and condition.
     if channels % groups or channels < 2 * groups:
         raise InputError(
             f"{channels} channels do not make {groups} groups of two or more; use a multiple of {groups}"
         )
-    return nn.GroupNorm(groups, channels)
 
 
 def zero_initialised(layer: Layer) -> Layer:

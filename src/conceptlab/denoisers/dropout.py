@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from conceptlab import random
 from conceptlab.errors import InputError
 
-# 24 random bits decide one element: a rate of .1 is met to within 1e-7.
-_LEVELS = 1 << 24
+# A random word of 32 bits decides one element.
+_WORDS = 1 << 32
+_HALF = -(1 << 31)
 
 
 class KeyedDropout(nn.Module):
@@ -29,12 +30,12 @@ class KeyedDropout(nn.Module):
         super().__init__()
         if not 0 <= rate < 1:
             raise InputError(f"dropout is {rate}; it must be at least 0 and below 1")
-        self.dropped_levels = round(rate * _LEVELS)
+        self.dropped = round(rate * _WORDS)
         self.layer = layer
         self.register_buffer("key", torch.zeros(2, dtype=torch.int32), persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.training or self.dropped_levels == 0:
+        if not self.training or self.dropped == 0:
             return x
         dropped = self.masked(x[None], random.fold(self.key, self.layer)[None])[0]
         return torch.where((self.key == 0).all(), x, dropped)
@@ -47,8 +48,9 @@ class KeyedDropout(nn.Module):
         index = torch.arange(x[0].numel(), dtype=torch.int32, device=x.device).view(in_memory)
         index = index if len(shape) < 3 else index.movedim(-1, 1)
         own = keys.view(-1, 2, *(1 for _ in x.shape[1:]))
-        kept = (_mix(_mix(index + own[:, 0]) ^ own[:, 1]) & (_LEVELS - 1)) >= self.dropped_levels
-        scale = _LEVELS / (_LEVELS - self.dropped_levels)
+        # Signed words: the smallest of them stand for the smallest of the unsigned after half a turn.
+        kept = _word(index, own[:, 0], own[:, 1]) + _HALF >= self.dropped + _HALF
+        scale = _WORDS / (_WORDS - self.dropped)
         # A product, with the activations first: the result then lies in memory as they do. A choice by the mask would
         # take the mask's order, and every convolution after it would have to turn its input.
         return x * (kept * scale).to(x.dtype)
@@ -67,12 +69,13 @@ def set_dropout_key(model: nn.Module, key: Tensor) -> None:
             module.key = key.to(module.key.device)
 
 
-def _mix(word: Tensor) -> Tensor:
-    """A bijection of 32-bit words in which every input bit moves every output bit (the "lowbias32" finaliser).
+def _word(index: Tensor, add: Tensor, flip: Tensor) -> Tensor:
+    """A random word for each index: two products with large odd numbers, with the upper half folded onto the lower
+    between them (the core of the "lowbias32" hash).
 
     A full cipher for each of the many million elements of a step would cost more than the network; masks need
-    no more than this. Element by element, so that it fuses into the layer around it whatever the memory format.
+    no more than this, and look only at the upper bits. Element by element, so that it fuses into the layer around it
+    whatever the memory format.
     """
-    word = (word ^ ((word >> 16) & 0xFFFF)) * 0x7FEB352D
-    word = (word ^ ((word >> 15) & 0x1FFFF)) * -2073254261  # 0x846CA68B
-    return word ^ ((word >> 16) & 0xFFFF)
+    word = (index + add) * 0x7FEB352D
+    return (word ^ ((word >> 16) & 0xFFFF) ^ flip) * -2073254261  # 0x846CA68B

@@ -19,7 +19,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from conceptlab.denoisers.base import Denoiser, Embedding, SelfAttention, check_image_shape, group_norm
+from conceptlab.denoisers.base import (
+    Denoiser,
+    Embedding,
+    NormGELU,
+    SelfAttention,
+    check_image_shape,
+    group_norm,
+)
 from conceptlab.errors import InputError
 from conceptlab.registry import choose
 
@@ -126,7 +133,7 @@ class ResidualConvolutions(nn.Module):
 
 
 def _convolution(inputs: int, outputs: int) -> nn.Module:
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), group_norm(outputs), nn.GELU())
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), NormGELU(outputs))
 
 
 def _up(inputs: int, outputs: int) -> nn.Module:

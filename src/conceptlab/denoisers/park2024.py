@@ -14,17 +14,16 @@ import itertools
 import math
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from conceptlab.denoisers.base import (
     Denoiser,
     Embedding,
+    NormGELU,
     SelfAttention,
     SharedEmbedding,
     TimeFeatures,
     check_image_shape,
-    group_norm,
     zero_initialised,
 )
 from conceptlab.denoisers.dropout import KeyedDropout
@@ -91,7 +90,7 @@ class Park2024(Denoiser):
         self.ups = nn.ModuleList(
             nn.ConvTranspose2d(high, low, 2, stride=2) for low, high in itertools.pairwise(channels)
         )
-        self.norm = group_norm(channels[0])
+        self.norm = NormGELU(channels[0])
         self.leave = zero_initialised(nn.Conv2d(channels[0], colours, 3, padding=1))
 
     def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
@@ -114,7 +113,7 @@ class Park2024(Denoiser):
                 hidden = torch.cat((self.ups[level](hidden), skips[level]), dim=1)
             for block in range(self.blocks_per_level):
                 hidden = run(f"up{level}_{block}", hidden)
-        return x + self.leave(F.gelu(self.norm(hidden)))
+        return x + self.leave(self.norm(hidden))
 
 
 class BlockEmbeddings(nn.Module):
@@ -137,19 +136,18 @@ class ResidualBlock(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, shared_units: int | None, dropout: KeyedDropout) -> None:
         super().__init__()
-        self.norm1 = group_norm(inputs)
+        self.norm1 = NormGELU(inputs)
         self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1)
         self.time = _mlp(_TIME_UNITS, outputs, outputs)
         self.condition = nn.Identity() if shared_units is None else nn.Linear(shared_units, outputs)
-        self.norm2 = group_norm(outputs)
-        self.dropout = dropout
+        self.norm2 = NormGELU(outputs, dropout=dropout)
         self.conv2 = zero_initialised(nn.Conv2d(outputs, outputs, 3, padding=1))
         self.skip = nn.Conv2d(inputs, outputs, 1) if inputs != outputs else nn.Identity()
 
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
-        hidden = self.conv1(F.gelu(self.norm1(x)))
-        hidden = hidden + (self.time(time) + self.condition(condition))[:, :, None, None]
-        return self.skip(x) + self.conv2(self.dropout(F.gelu(self.norm2(hidden))))
+        hidden = self.conv1(self.norm1(x))
+        hidden = self.norm2(hidden, self.time(time) + self.condition(condition))
+        return self.skip(x) + self.conv2(hidden)
 
 
 def _plan(channels: tuple[int, ...], blocks: int) -> dict[str, tuple[int, int]]:

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from conceptlab.kernels.blocks import at_least, ceil
+
 kernels: Any
 try:
     from conceptlab.kernels import conv3x3_triton as kernels
@@ -34,20 +36,16 @@ def available(x: Tensor) -> bool:
 def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """x (E·B, C, H, W), weight (E, O, C, 3, 3), bias (E, O) → (E·B, O, H, W), stride 1, padding 1."""
     taps = weight.permute(0, 3, 4, 2, 1).flatten(1, 2)  # (E, 9, C, O)
-    y = torch.ops.conceptlab.conv3x3(x, taps, False)
-    if bias is None:
-        return y
-    members, outputs = bias.shape
-    return (y.unflatten(0, (members, -1)) + bias.view(members, 1, outputs, 1, 1)).flatten(0, 1)
+    return torch.ops.conceptlab.conv3x3(x, taps, bias, False)
 
 
 @torch.library.custom_op("conceptlab::conv3x3", mutates_args=())
-def _convolve(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
-    return launch(x, taps, turned)
+def _convolve(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
+    return launch(x, taps, bias, turned)
 
 
 @_convolve.register_fake
-def _(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
+def _(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
     return _images(x, taps.shape[2 if turned else 3])
 
 
@@ -58,18 +56,24 @@ def _weight_gradient(x: Tensor, gradient: Tensor, members: int) -> Tensor:
 
 @_weight_gradient.register_fake
 def _(x: Tensor, gradient: Tensor, members: int) -> Tensor:
-    return x.new_empty((members, TAPS, x.shape[1], gradient.shape[1]))
+    return _parts(x, gradient, members)
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     ctx.save_for_backward(*inputs[:2])
 
 
-def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, None]:
-    x, taps = ctx.saved_tensors
-    to_x = torch.ops.conceptlab.conv3x3(gradient, taps, True) if ctx.needs_input_grad[0] else None
-    to_taps = torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)) if ctx.needs_input_grad[1] else None
-    return to_x, to_taps, None
+def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+    (x, taps), (images, weight, bias, _) = ctx.saved_tensors, ctx.needs_input_grad
+    to_x = to_taps = to_bias = None
+    if images:
+        to_x = torch.ops.conceptlab.conv3x3(gradient, taps, None, True)
+    if weight:
+        to_taps = torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)).sum(0).to(x.dtype)
+    if bias:
+        own = gradient.unflatten(0, (len(taps), -1))
+        to_bias = own.sum((1, 3, 4), dtype=torch.float32).to(x.dtype)
+    return to_x, to_taps, to_bias, None
 
 
 _convolve.register_autograd(_backward, setup_context=_keep)
@@ -80,47 +84,53 @@ def _images(x: Tensor, channels: int) -> Tensor:
     return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=torch.channels_last)
 
 
-def launch(x: Tensor, taps: Tensor, turned: bool) -> Tensor:
+def launch(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
     """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
-    x, taps = x.contiguous(memory_format=torch.channels_last), taps.contiguous()
+    x = x.contiguous(memory_format=torch.channels_last)
+    # The rows of a weight matrix: members lie apart, a member's taps in one piece.
+    taps = taps if taps[0].is_contiguous() else taps.contiguous()
+    bias = None if bias is None else bias.contiguous()
     members, _, channels, outputs = taps.shape
     along, across = outputs, 1  # strides of the input and output channels of a tap
     if turned:
         channels, outputs, along, across = outputs, channels, across, along
     pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
     y = _images(x, outputs)
-    block = min(128, max(16, _power_of_2(outputs)))
-    depth = min(64, max(16, _power_of_2(channels)))
-    grid = (_ceil(pixels, 128), _ceil(outputs, block), members)
+    block = min(128, max(16, at_least(outputs)))
+    depth = min(64, max(16, at_least(channels)))
+    grid = (ceil(pixels, 128), ceil(outputs, block), members)
     kernels.forward_kernel[grid](
-        x, taps, y, pixels, x.shape[2], x.shape[3], channels, outputs, along, across,
-        TURNED=turned, BM=128, BN=block, BK=depth, num_warps=4, num_stages=3,
+        x, taps, bias, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along, across,
+        TURNED=turned, BIAS=bias is not None, BM=128, BN=block, BK=depth, num_warps=4, num_stages=3,
     )  # fmt: skip
     return y
 
 
 def launch_weight(x: Tensor, gradient: Tensor, members: int) -> Tensor:
-    """The gradient for the taps (members, 9, C, O), in the precision of x."""
+    """Parts (parts, E, 9, C, O) whose sum is the gradient for the taps, in float32."""
     x = x.contiguous(memory_format=torch.channels_last)
     gradient = gradient.contiguous(memory_format=torch.channels_last)
-    channels, outputs = x.shape[1], gradient.shape[1]
+    found = _parts(x, gradient, members)
+    parts, _, _, channels, outputs = found.shape
     pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
-    rows, columns = (min(128, max(16, _power_of_2(size))) for size in (channels, outputs))
-    tiles = _ceil(channels, rows) * _ceil(outputs, columns)
-    # Enough parts to fill the chip a few times over, but no shorter than 1,024 pixels.
-    parts = max(1, min(pixels // 1024, 1152 // (tiles * TAPS * members)))
-    length = _ceil(_ceil(pixels, parts), 64) * 64
-    partial = torch.empty((parts, members, TAPS, channels, outputs), dtype=torch.float32, device=x.device)
+    rows, columns = _weight_block(channels), _weight_block(outputs)
+    tiles = ceil(channels, rows) * ceil(outputs, columns)
+    length = ceil(ceil(pixels, parts), 64) * 64
     kernels.weight_kernel[(tiles * TAPS, parts, members)](
-        x, gradient, partial, pixels, x.shape[2], x.shape[3], channels, outputs, length,
+        x, gradient, found, pixels, x.shape[2], x.shape[3], channels, outputs, length,
         BM=64, BC=rows, BO=columns, num_warps=4, num_stages=3,
     )  # fmt: skip
-    return partial.sum(0).to(x.dtype)
+    return found
 
 
-def _ceil(size: int, block: int) -> int:
-    return -(-size // block)
+def _parts(x: Tensor, gradient: Tensor, members: int) -> Tensor:
+    """Room for the parts: enough to fill the chip a few times over, but none shorter than 1,024 pixels."""
+    channels, outputs = x.shape[1], gradient.shape[1]
+    pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
+    tiles = ceil(channels, _weight_block(channels)) * ceil(outputs, _weight_block(outputs))
+    parts = max(1, min(pixels // 1024, 1152 // (tiles * TAPS * members)))
+    return x.new_empty((parts, members, TAPS, channels, outputs), dtype=torch.float32)
 
 
-def _power_of_2(size: int) -> int:
-    return 1 << (size - 1).bit_length()
+def _weight_block(size: int) -> int:
+    return min(128, max(16, at_least(size)))

@@ -10,13 +10,13 @@ import triton.language as tl
 
 @triton.jit
 def forward_kernel(
-    x, taps, y, pixels, height, width, channels, outputs, along, across_stride,
-    TURNED: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, bias, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     member = tl.program_id(2).to(tl.int64)
     x += member * pixels * channels
     y += member * pixels * outputs
-    taps += member * 9 * channels * outputs
+    taps += member * stride
     row = tl.program_id(0) * BM + tl.arange(0, BM)
     column = tl.program_id(1) * BN + tl.arange(0, BN)
     across, down = row % width, (row // width) % height
@@ -45,6 +45,8 @@ def forward_kernel(
             other=0.0,
         )
         total = tl.dot(a, b, total)
+    if BIAS:
+        total += tl.load(bias + member * outputs + column, mask=column < outputs, other=0.0)[None, :]
     place = y + row[:, None] * outputs + column[None, :]
     tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
 

@@ -1,7 +1,8 @@
-"""Group normalisation of many members' images, channels last (Triton).
+"""Group normalisation of many members' images and what stands around it, channels last (Triton).
 
 Torch's own turns channels-last images back on CUDA, so that every convolution has to turn them again, and reads them
-several times. Here a program holds one group of one image on the chip: it is read once and written once.
+several times. Here a program holds a few groups of one image on the chip: they are read once and written once, with a
+shift of each channel before, and GELU and dropout after, done on the way.
 
 Used for bfloat16 on CUDA where a group fits on the chip; everything else takes the plain path (`StackedGroupNorm`),
 and a test checks that both agree.
@@ -9,10 +10,12 @@ and a test checks that both agree.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from conceptlab.kernels.blocks import at_least
 
 kernels: Any
 try:
@@ -23,88 +26,180 @@ except ImportError:  # a CPU build of torch comes without Triton
 # Switched off by benchmarks and tests that compare with the plain path.
 ENABLED = True
 
-# Elements of a group that one program can hold.
+# Elements that one program can hold: of a group at most, and of the groups it takes together.
 LARGEST = 32 * 1024
+TOGETHER = 16 * 1024
+
+
+class Dropout(NamedTuple):
+    """Keys (E, 2) of a step and layer, and how many of 2³² words are dropped (see `KeyedDropout`)."""
+
+    keys: Tensor
+    dropped: int
 
 
 def available(x: Tensor, groups: int) -> bool:
-    elements = _power_of_2(x.shape[2] * x.shape[3]) * _power_of_2(x.shape[1] // groups)
+    elements = at_least(x.shape[2] * x.shape[3]) * at_least(x.shape[1] // groups)
     on_chip = x.is_cuda and x.dtype == torch.bfloat16 and elements <= LARGEST
     return ENABLED and kernels is not None and on_chip
 
 
-def apply(x: Tensor, weight: Tensor, bias: Tensor, groups: int, eps: float) -> Tensor:
-    """x (E·B, C, H, W), weight and bias (E, C) → (E·B, C, H, W)."""
-    return torch.ops.conceptlab.group_norm(x, weight, bias, groups, eps)[0]
+def apply(
+    x: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    groups: int,
+    eps: float,
+    shift: Tensor | None = None,
+    gelu: bool = False,
+    dropout: Dropout | None = None,
+) -> Tensor:
+    """x (E·B, C, H, W), weight and bias (E, C), shift (E·B, C) → (E·B, C, H, W)."""
+    keys, dropped = dropout or (None, 0)
+    return torch.ops.conceptlab.group_norm(x, shift, weight, bias, keys, groups, eps, gelu, dropped)[0]
 
 
 @torch.library.custom_op("conceptlab::group_norm", mutates_args=())
 def _normalise(
-    x: Tensor, weight: Tensor, bias: Tensor, groups: int, eps: float
+    x: Tensor,
+    shift: Tensor | None,
+    weight: Tensor,
+    bias: Tensor,
+    keys: Tensor | None,
+    groups: int,
+    eps: float,
+    gelu: bool,
+    dropped: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return launch(x, weight, bias, groups, eps)
+    return launch(x, shift, weight, bias, keys, groups, eps, gelu, dropped)
 
 
 @_normalise.register_fake
-def _(x: Tensor, weight: Tensor, bias: Tensor, groups: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+def _(x: Tensor, shift: Any, weight: Any, bias: Any, keys: Any, groups: int, *_: Any) -> tuple[Tensor, ...]:
     return _outputs(x, groups)
 
 
 @torch.library.custom_op("conceptlab::group_norm_backward", mutates_args=())
 def _gradients(
-    gradient: Tensor, x: Tensor, weight: Tensor, means: Tensor, scales: Tensor, groups: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    return launch_backward(gradient, x, weight, means, scales, groups)
+    gradient: Tensor,
+    x: Tensor,
+    shift: Tensor | None,
+    weight: Tensor,
+    bias: Tensor,
+    keys: Tensor | None,
+    means: Tensor,
+    scales: Tensor,
+    groups: int,
+    gelu: bool,
+    dropped: int,
+) -> tuple[Tensor, Tensor]:
+    return launch_backward(gradient, x, shift, weight, bias, keys, means, scales, groups, gelu, dropped)
 
 
 @_gradients.register_fake
-def _(
-    gradient: Tensor, x: Tensor, weight: Tensor, means: Tensor, scales: Tensor, groups: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    return _like(x), torch.empty_like(weight), torch.empty_like(weight)
+def _(gradient: Tensor, x: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
+    return _like(x), _shares(x)
 
 
 def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor, Tensor]) -> None:
-    x, weight, _, ctx.groups, _ = inputs
-    ctx.save_for_backward(x, weight, *output[1:])
+    *tensors, ctx.groups, _, ctx.gelu, ctx.dropped = inputs
+    ctx.save_for_backward(*tensors, *output[1:])
 
 
 def _backward(ctx: Any, gradient: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-    x, weight, means, scales = ctx.saved_tensors
-    found = torch.ops.conceptlab.group_norm_backward(gradient, x, weight, means, scales, ctx.groups)
-    return (*found, None, None)
+    x, shift, weight, bias, keys, means, scales = ctx.saved_tensors
+    to_x, shares = torch.ops.conceptlab.group_norm_backward(
+        gradient, x, shift, weight, bias, keys, means, scales, ctx.groups, ctx.gelu, ctx.dropped
+    )
+    sums = shares[:2].unflatten(1, (len(weight), -1)).sum(2).to(weight.dtype)
+    to_shift = None if shift is None else shares[2].to(shift.dtype)
+    return to_x, to_shift, sums[0], sums[1], None, None, None, None, None
 
 
 _normalise.register_autograd(_backward, setup_context=_keep)
 
 
-def launch(x: Tensor, weight: Tensor, bias: Tensor, groups: int, eps: float) -> tuple[Tensor, Tensor, Tensor]:
+def launch(
+    x: Tensor,
+    shift: Tensor | None,
+    weight: Tensor,
+    bias: Tensor,
+    keys: Tensor | None,
+    groups: int,
+    eps: float,
+    gelu: bool,
+    dropped: int,
+) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised images, and each group's mean and scale for the way back."""
-    x, weight, bias = x.contiguous(memory_format=torch.channels_last), weight.contiguous(), bias.contiguous()
+    x, shift, weight, bias = _in_order(x, shift, weight, bias)
     y, means, scales = _outputs(x, groups)
-    batch, channels, height, width = x.shape
-    kernels.forward_kernel[(batch * groups,)](
-        x, weight, bias, y, means, scales, height * width, channels, groups, batch // len(weight), eps,
-        **_blocks(x, groups),
-    )  # fmt: skip
+    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
+    kernels.forward_kernel[grid](
+        x, shift, weight, bias, keys, y, means, scales, *numbers, eps, dropped, _grown(dropped), **form
+    )
     return y, means, scales
 
 
 def launch_backward(
-    gradient: Tensor, x: Tensor, weight: Tensor, means: Tensor, scales: Tensor, groups: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients for the images and for the members' scales and shifts."""
-    x, gradient = (part.contiguous(memory_format=torch.channels_last) for part in (x, gradient))
-    weight = weight.contiguous()
-    to_x = _like(x)
-    batch, channels, height, width = x.shape
-    shares = torch.empty((2, batch, channels), dtype=torch.float32, device=x.device)
-    kernels.backward_kernel[(batch * groups,)](
-        gradient, x, weight, means, scales, to_x, shares[0], shares[1],
-        height * width, channels, groups, batch // len(weight), **_blocks(x, groups),
+    gradient: Tensor,
+    x: Tensor,
+    shift: Tensor | None,
+    weight: Tensor,
+    bias: Tensor,
+    keys: Tensor | None,
+    means: Tensor,
+    scales: Tensor,
+    groups: int,
+    gelu: bool,
+    dropped: int,
+) -> tuple[Tensor, Tensor]:
+    """The gradient for the images, and each image's share (3, E·B, C) in those for weight, bias and shift."""
+    x, shift, weight, bias = _in_order(x, shift, weight, bias)
+    gradient = gradient.contiguous(memory_format=torch.channels_last)
+    to_x, shares = _like(x), _shares(x)
+    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
+    kernels.backward_kernel[grid](
+        gradient, x, shift, weight, bias, keys, means, scales, to_x, *shares,
+        *numbers, dropped, _grown(dropped), **form,
     )  # fmt: skip
-    sums = shares.view(2, len(weight), -1, channels).sum(2).to(weight.dtype)
-    return to_x, sums[0].clone(), sums[1].clone()
+    return to_x, shares
+
+
+def _in_order(
+    x: Tensor, shift: Tensor | None, weight: Tensor, bias: Tensor
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+    """Images channels last; members' rows of weight and bias may lie apart, but both equally far."""
+    if weight.stride(1) != 1 or bias.stride() != weight.stride():
+        weight, bias = weight.contiguous(), bias.contiguous()
+    shift = None if shift is None else shift.contiguous()
+    return x.contiguous(memory_format=torch.channels_last), shift, weight, bias
+
+
+def _plan(
+    x: Tensor, groups: int, weight: Tensor, shift: Tensor | None, gelu: bool, keys: Tensor | None
+) -> tuple[tuple[int, int], tuple[int, int], dict[str, Any]]:
+    """Launch grid, sizes and compile-time form. Groups are taken together so that reads are long enough."""
+    images, channels, height, width = x.shape
+    pixels, size = at_least(height * width), at_least(channels // groups)
+    together = max(1, min(at_least(groups), TOGETHER // (pixels * size)))
+    numbers = (images // len(weight), weight.stride(0))
+    form = {
+        "PIXELS": height * width,
+        "SIZE": channels // groups,
+        "GROUPS": groups,
+        "SHIFT": shift is not None,
+        "GELU": gelu,
+        "DROPOUT": keys is not None,
+        "BP": pixels,
+        "BG": together,
+        "BS": size,
+        "num_warps": max(1, min(16, pixels * size * together // 2048)),
+    }
+    return (images, -(-groups // together)), numbers, form
+
+
+def _grown(dropped: int) -> float:
+    return 2**32 / (2**32 - dropped)
 
 
 def _outputs(x: Tensor, groups: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -112,15 +207,9 @@ def _outputs(x: Tensor, groups: int) -> tuple[Tensor, Tensor, Tensor]:
     return _like(x), statistics[0], statistics[1]
 
 
+def _shares(x: Tensor) -> Tensor:
+    return x.new_empty((3, *x.shape[:2]), dtype=torch.float32)
+
+
 def _like(x: Tensor) -> Tensor:
     return torch.empty(x.shape, dtype=x.dtype, device=x.device, memory_format=torch.channels_last)
-
-
-def _blocks(x: Tensor, groups: int) -> dict[str, int]:
-    pixels, channels = _power_of_2(x.shape[2] * x.shape[3]), _power_of_2(x.shape[1] // groups)
-    warps = 4 if pixels * channels <= 8192 else 8
-    return {"BP": pixels, "BC": channels, "num_warps": warps}
-
-
-def _power_of_2(size: int) -> int:
-    return 1 << (size - 1).bit_length()

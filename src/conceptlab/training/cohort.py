@@ -25,7 +25,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
 from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
-from conceptlab.training.optimiser import Hyperparameters, rate_factor, update
+from conceptlab.training.optimiser import Hyperparameters, at_step, rate_factor, update
 from conceptlab.training.stacked import CohortDenoiser
 from conceptlab.training.streaming import StreamedData
 from conceptlab.training.weights import Layout
@@ -56,7 +56,7 @@ class Cohort:
         self.process = pairs[0][1]
         self.objective = Objective(self.denoiser, self.process, self.recipe).to(self.device)
         self.trained = [n for n, is_trained in zip(self.layout.names, self.layout.trained) if is_trained]
-        self.mask = self.layout.mask().to(self.device)
+        self.mask = None if all(self.layout.trained) else self.layout.mask().to(self.device)
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
@@ -106,18 +106,8 @@ class Cohort:
         # The members do not touch each other, so the gradient of the sum holds the gradient of each.
         gradients = torch.autograd.grad(losses.sum(), [state[name] for name in self.trained])
         gradient = self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
-        factor = rate_factor(self.recipe, self.step)
-        self._update(
-            self.weights,
-            gradient,
-            self.mean,
-            self.square,
-            self.ema,
-            self.mask,
-            self.step,
-            factor,
-            self.hyperparameters,
-        )
+        now = at_step(self.hyperparameters, self.step, rate_factor(self.recipe, self.step))
+        self._update(self.weights, gradient, self.mean, self.square, self.ema, self.mask, now)
         self.loss_sum += losses.detach()
         self.step += 1
 

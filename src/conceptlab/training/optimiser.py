@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -64,49 +65,62 @@ def clip_by_member(gradient: Tensor, clip: Tensor) -> Tensor:
     return gradient * torch.clamp(clip / (norm + 1e-6), max=1.0)
 
 
+class Now(NamedTuple):
+    """What a step needs of the hyper-parameters, as columns (E, 1): powers of the step count are taken once for a
+    member, not once for each of its weights."""
+
+    clip: Tensor
+    in_gradient: Tensor  # L2 penalty of Adam
+    decay: Tensor  # decoupled decay of AdamW
+    to_mean: Tensor
+    to_square: Tensor
+    size: Tensor  # learning rate over the bias of the mean
+    root: Tensor  # one over the root of the bias of the square
+    to_ema: Tensor
+
+
+def at_step(h: Hyperparameters, step: Tensor, factor: Tensor) -> Now:
+    """`step` counts from 0; `factor` multiplies the learning rate."""
+    count, rate = step.to(torch.float32) + 1, h.learning_rate * factor
+    # Early on the moving average forgets faster, so that the start does not linger.
+    ema = torch.minimum(h.ema, count / (9 + count))
+    return Now(
+        h.clip,
+        (1 - h.decoupled) * h.weight_decay,
+        rate * h.weight_decay * h.decoupled,
+        1 - h.beta1,
+        1 - h.beta2,
+        rate / (1 - h.beta1**count),
+        torch.rsqrt(1 - h.beta2**count),
+        1 - ema,
+    )
+
+
 def update(
     weights: Tensor,
     gradient: Tensor,
     mean: Tensor,
     square: Tensor,
     ema: Tensor | None,
-    mask: Tensor,
-    step: Tensor,
-    factor: Tensor,
-    h: Hyperparameters,
+    mask: Tensor | None,
+    now: Now,
 ) -> None:
     """Clip, one step of Adam or AdamW, and the moving average: all in place on the matrices of a cohort."""
-    adam(weights, clip_by_member(gradient, h.clip), mean, square, mask, step, factor, h)
+    adam(weights, clip_by_member(gradient.float(), now.clip), mean, square, mask, now)
     if ema is not None:
-        average(ema, weights, step, h.ema)
+        ema.lerp_(weights, now.to_ema)
 
 
 def adam(
-    weights: Tensor,
-    gradient: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    mask: Tensor,
-    step: Tensor,
-    factor: Tensor,
-    h: Hyperparameters,
+    weights: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, mask: Tensor | None, now: Now
 ) -> None:
     """One update in place (Kingma and Ba, Algorithm 1; decoupled decay as in Loshchilov and Hutter, Algorithm 2).
 
-    `step` counts from 0. Frozen columns (mask 0) neither move nor decay.
+    Frozen columns (mask 0) have no gradient and must not decay; no mask means that none is frozen.
     """
-    rate = h.learning_rate * factor
-    gradient = (gradient + (1 - h.decoupled) * h.weight_decay * weights) * mask
-    mean.lerp_(gradient, 1 - h.beta1)
-    square.mul_(h.beta2).add_(gradient * gradient * (1 - h.beta2))
-    count = step.to(torch.float32) + 1
-    unbiased = torch.sqrt(square / (1 - h.beta2**count)) + EPSILON
-    decayed = weights * (1 - rate * h.weight_decay * h.decoupled * mask)
-    weights.copy_(decayed - rate / (1 - h.beta1**count) * mean / unbiased)
-
-
-def average(ema: Tensor, weights: Tensor, step: Tensor, decay: Tensor) -> None:
-    """Moving average of the weights, in place; early on it forgets faster, so that the start does not linger."""
-    count = step.to(torch.float32)
-    decay = torch.minimum(decay, (1 + count) / (10 + count))
-    ema.lerp_(weights, 1 - decay)
+    in_gradient, decay = (part if mask is None else part * mask for part in (now.in_gradient, now.decay))
+    gradient = torch.addcmul(gradient, weights, in_gradient)
+    mean.lerp_(gradient, now.to_mean)
+    square.lerp_(gradient * gradient, now.to_square)
+    direction = mean / (torch.sqrt(square) * now.root + EPSILON)
+    weights.mul_(1 - decay).sub_(direction * now.size)

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from conceptlab.denoisers import Denoiser, Embedding, KeyedDropout
+from conceptlab.denoisers import Denoiser, Embedding, KeyedDropout, NormGELU
 from conceptlab.kernels import conv3x3, groupnorm
 from conceptlab.training.accelerate import compiled
 
@@ -195,6 +195,22 @@ class StackedGroupNorm(_Layer):
         return (y * self.weight.view(shape) + self.bias.view(shape)).flatten(0, 1)
 
 
+class StackedNormGELU(StackedGroupNorm):
+    def __init__(self, plain: NormGELU) -> None:
+        super().__init__(plain)
+        self.dropout = StackedDropout(plain.dropout) if isinstance(plain.dropout, KeyedDropout) else None
+
+    def forward(self, x: Tensor, shift: Tensor | None = None) -> Tensor:
+        assert self.bias is not None
+        if groupnorm.available(x, self.groups):
+            dropout = self.dropout.now() if self.dropout else None
+            return groupnorm.apply(x, self.weight, self.bias, self.groups, self.eps, shift, True, dropout)
+        if shift is not None:
+            x = x + shift[:, :, None, None]
+        y = F.gelu(super().forward(x))
+        return self.dropout(y) if self.dropout else y
+
+
 class StackedConv2d(_Layer):
     def __init__(self, plain: nn.Conv2d) -> None:
         super().__init__(plain)
@@ -249,10 +265,12 @@ class StackedConvTranspose2d(_Layer):
 
     def forward(self, x: Tensor) -> Tensor:
         (k, l), (batch, channels, height, width) = self.kernel, x.shape
-        members, outputs = self.weight.shape[0], self.weight.shape[2]
+        members = self.weight.shape[0]
         rows = x.to(self.weight.dtype).permute(0, 2, 3, 1).reshape(members, -1, channels)
-        y = torch.bmm(rows, self.weight.flatten(2)).view(batch, height, width, outputs, k, l)
-        y = y.permute(0, 3, 1, 4, 2, 5).reshape(batch, outputs, height * k, width * l)
+        # Outputs fastest, as images lie channels last.
+        matrices = self.weight.permute(0, 1, 3, 4, 2).flatten(2)
+        y = torch.bmm(rows, matrices).view(batch, height, width, k, l, -1)
+        y = y.permute(0, 1, 3, 2, 4, 5).reshape(batch, height * k, width * l, -1).permute(0, 3, 1, 2)
         return (
             y if self.bias is None else (self.members(y) + self.bias.view(members, 1, -1, 1, 1)).flatten(0, 1)
         )
@@ -263,18 +281,23 @@ class StackedDropout(KeyedDropout):
 
     def __init__(self, plain: KeyedDropout) -> None:
         nn.Module.__init__(self)
-        self.dropped_levels, self.layer = plain.dropped_levels, plain.layer
+        self.dropped, self.layer = plain.dropped, plain.layer
         self.register_buffer("key", plain.key, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        if not self.training or self.dropped_levels == 0:
-            return x
-        return self.masked(x.unflatten(0, (len(self.key), -1)), self.key).flatten(0, 1)
+        now = self.now()
+        return x if now is None else self.masked(x.unflatten(0, (len(now.keys), -1)), now.keys).flatten(0, 1)
+
+    def now(self) -> groupnorm.Dropout | None:
+        """What is dropped at this moment; None in `eval` mode."""
+        active = self.training and self.dropped > 0
+        return groupnorm.Dropout(self.key, self.dropped) if active else None
 
 
 _STACKED: dict[type, Any] = {
     nn.Linear: StackedLinear,
     nn.GroupNorm: StackedGroupNorm,
+    NormGELU: StackedNormGELU,
     nn.Conv2d: StackedConv2d,
     nn.ConvTranspose2d: StackedConvTranspose2d,
     KeyedDropout: StackedDropout,

@@ -62,27 +62,24 @@ class Layout:
         return found
 
     def gather(self, parts: Mapping[str, Tensor], like: Tensor) -> Tensor:
-        """Named tensors, such as gradients, as a row or matrix; what is not named is zero."""
+        """Named tensors, such as gradients, as a row or matrix; what is not named is zero.
+
+        It has the precision of the parts, where they have one in common.
+        """
         leading, reached = like.shape[:-1], 0
-        # Parts of one precision are joined before they are converted: two operations instead of two for each part.
-        runs: list[list[Tensor]] = []
+        precision = {part.dtype for part in parts.values()}
+        dtype = precision.pop() if len(precision) == 1 else like.dtype
+        pieces: list[Tensor] = []
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
-            if name not in parts:
-                continue
-            part = _permuted(parts[name], _stored(shape)).reshape(*leading, -1)
-            if not runs or runs[-1][0].dtype != part.dtype:
-                runs.append([])
-            if offset > reached:
-                runs[-1].append(part.new_zeros(*leading, offset - reached))
-            runs[-1].append(part)
-            reached = offset + math.prod(shape)
-        joined = [torch.cat(run, dim=-1).to(like.dtype) for run in runs]
-        if self.size > reached:
-            joined.append(like.new_zeros(*leading, self.size - reached))
-        return joined[0] if len(joined) == 1 else torch.cat(joined, dim=-1)
+            if name in parts:
+                part = _permuted(parts[name], _stored(shape)).reshape(*leading, -1).to(dtype)
+                pieces += [part.new_zeros(*leading, offset - reached), part]
+                reached = offset + math.prod(shape)
+        pieces.append(like.new_zeros(*leading, self.size - reached, dtype=dtype))
+        return torch.cat([piece for piece in pieces if piece.shape[-1]], dim=-1)
 
     def mask(self) -> Tensor:
-        """1 where a column is trained, 0 where it is frozen or belongs to no parameter."""
+        """1 where a column is trained, 0 where it is frozen or belongs to no parameter (which stays zero anyway)."""
         trained = zip(self.names, self.shapes, self.trained)
         return self.row({name: torch.ones(shape) for name, shape, is_trained in trained if is_trained})
 
