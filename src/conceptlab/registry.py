@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from conceptlab import plugins
 from conceptlab.errors import InputError, unknown
 
 T = TypeVar("T")
@@ -41,6 +42,8 @@ class Registry(Generic[T]):
 
     def make(self, name: str, *arguments: Any, **settings: Any) -> T:
         """Build the part. Settings are the maker's parameters after the positional `arguments`."""
+        if name not in self._makers:
+            plugins.load()
         if name not in self._makers:
             raise unknown(self.kind, name, self.names())
         maker = self._makers[name]
