@@ -11,7 +11,7 @@ from torch import Tensor
 
 from conceptlab import measures
 from conceptlab.errors import InputError
-from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, register
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
 from conceptlab.probes import Detector
 from conceptlab.probes.detector import THRESHOLD
 from conceptlab.worlds import ObjectWorld, derived_seed
@@ -47,8 +47,9 @@ class Length(Measurement):
         self.most, self.heats, self.least = most, tuple(heats), least_images
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:
-        world, seed = _world(context), _seed(context)
-        prompts = []
+        world, seed, shown = _world(context), _seed(context), context.recipe.evaluation.shown
+        # One layout for each K, to be looked at.
+        prompts = [class_prompt(context, cls, shown) for cls in world.space] if shown else []
         for k in range(self.most + 1):
             conditions, _ = world.layouts(k, self._images(k, images), seed)
             prompts += [

@@ -98,7 +98,7 @@ def k_max(shares: Mapping[int, float], base: int, kept: float = KEPT) -> int:
     return reached
 
 
-def kept_share(shares: Mapping[int, float], base: int) -> float:
-    """The mean share at all K beyond `base`, relative to the share at `base`: 1 if nothing is lost."""
-    beyond = [share for k, share in shares.items() if k > base]
-    return float(np.mean(beyond) / shares[base]) if beyond and shares[base] else float("nan")
+def kept_share(shares: Mapping[int, float], base: int, beyond: int) -> float:
+    """The mean share at all K above `beyond`, relative to the share at `base`: 1 if nothing is lost."""
+    more = [share for k, share in shares.items() if k > beyond]
+    return float(np.mean(more) / shares[base]) if more and shares[base] else float("nan")

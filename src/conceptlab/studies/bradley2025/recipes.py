@@ -25,13 +25,14 @@ _COMPOSITION: dict[Scale, dict[str, Any]] = {
 
 
 def experiments(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
-    """Experiment × training range × seed; members that two experiments share occur twice."""
-    return [
+    """Experiment × training range × seed, members that two experiments share only once."""
+    every = [
         experiment(scale, name, trained, seed)
         for trained in SIZES[scale].trained
         for name in EXPERIMENTS
         for seed in seeds
     ]
+    return list({recipe.hash: recipe for recipe in every}.values())
 
 
 def reach_sweep(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
@@ -81,7 +82,7 @@ def _evaluation(scale: Scale) -> Evaluation:
         probe=dict(size.detector),
         second_probe=None,
         measurements=_measurements(scale),
-        shown=0,
+        shown=2 if scale == "tiny" else 4,
     )
 
 

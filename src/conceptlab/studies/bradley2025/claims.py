@@ -1,0 +1,117 @@
+"""What bradley2025 claims of length generalisation, as sentences that data can contradict."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, difference, value_per_seed
+from conceptlab.studies.bradley2025.tables import WHOLE
+
+RANGES = (3, 5)
+"""Largest numbers of objects in training for which claims are made: with one, experiments 1 and 2 are the same."""
+_KEPT = "mean share of conditions met at all K beyond training, relative to the share at the largest trained number"
+
+
+def _chosen(tables: Tables, column: str, experiment: str, trained: int, reach: int | None = None) -> PerSeed:
+    rows = tables["summary"]
+    rows = rows[(rows["experiment"] == experiment) & (rows["trained"] == trained)]
+    if reach is not None:
+        rows = rows[rows["reach"] == reach]
+    if rows.empty:
+        raise NoData(f"no member of experiment {experiment} trained on 1–{trained} objects")
+    return value_per_seed(rows.assign(value=rows[column]))
+
+
+def _further(column: str, one: str, other: str, trained: int, tables: Tables) -> PerSeed:
+    """How much more one experiment keeps than another, seed by seed."""
+    return difference(_chosen(tables, column, one, trained), _chosen(tables, column, other, trained))
+
+
+def _length(
+    name: str, statement: str, statistic: str, column: str, one: str, other: str, trained: int
+) -> Claim:
+    return Claim(
+        id=f"bradley2025.{name}-{trained}",
+        paper="bradley2025",
+        figure="length",
+        statement=f"{statement} (trained on 1–{trained} objects)",
+        statistic=statistic,
+        measure=partial(_further, column, one, other, trained),
+        threshold=0.0,
+        side="above",
+    )
+
+
+LENGTH = tuple(
+    claim
+    for trained in RANGES
+    for claim in (
+        _length(
+            "all-labelled-further",
+            "With all objects labelled the share of met conditions is kept further than with one",
+            f"{_KEPT}, experiment 1 less 2",
+            "kept",
+            "1",
+            "2",
+            trained,
+        ),
+        _length(
+            "local-further",
+            "With one object labelled, enforced locality keeps the share further than a network that sees everything",
+            f"{_KEPT}, experiment 3 less 2",
+            "kept",
+            "3",
+            "2",
+            trained,
+        ),
+        _length(
+            "local-furthest",
+            "Enforced locality keeps the share further than labelling all objects does",
+            f"{_KEPT}, experiment 3 less 1",
+            "kept",
+            "3",
+            "1",
+            trained,
+        ),
+        _length(
+            "local-k-max",
+            "Enforced locality raises K_max",
+            "K_max of experiment 3 less that of experiment 2",
+            "k_max",
+            "3",
+            "2",
+            trained,
+        ),
+    )
+)
+
+
+def _less_reach(tables: Tables) -> PerSeed:
+    """The kept share at the reach of experiment 3 less that of the same network with the whole image in reach."""
+    rows = tables["summary"]
+    reaches = sorted(reach for reach in rows["reach"].unique() if reach != WHOLE)
+    if len(reaches) < 2:
+        raise NoData("the sweep has fewer than two reaches")
+    trained, own = int(rows["trained"].iloc[0]), _own_reach(rows)
+    near = _chosen(tables, "kept", "3", trained, own)
+    return difference(near, _chosen(tables, "kept", "3", trained, int(reaches[-1])))
+
+
+def _own_reach(rows: pd.DataFrame) -> int:
+    return int(rows["experiment_reach"].iloc[0])
+
+
+K_SWEEP = (
+    Claim(
+        id="bradley2025.reach",
+        paper="bradley2025",
+        figure="k-sweep",
+        statement="The same network keeps its share less far when the whole image is in its reach.",
+        statistic=f"{_KEPT}, reach of experiment 3 less whole-image reach, parameters equal",
+        measure=_less_reach,
+        threshold=0.0,
+        side="above",
+    ),
+)

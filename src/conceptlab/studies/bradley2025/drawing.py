@@ -1,0 +1,59 @@
+"""What the figures of the experiments have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from conceptlab import figures
+from conceptlab.figures import Line
+from conceptlab.store import Member
+
+EXPERIMENT_LINES = {
+    "1": Line("#0072B2", "1: all labelled", "o"),
+    "2": Line("#D55E00", "2: one labelled", "s"),
+    "3": Line("#009E73", "3: one labelled, local", "D"),
+}
+TRUTH = "#8a8f98"
+
+
+def chosen(curves: pd.DataFrame, measure: str, **settings: object) -> pd.DataFrame:
+    """Rows of one measure without variable, with some settings."""
+    rows = curves[(curves["measure"] == measure) & (curves["variable"] == "")]
+    for name, value in settings.items():
+        rows = rows[rows[name] == value]
+    return rows
+
+
+def k_axis(ax: Axes, most: int, trained: int) -> None:
+    """Numbers of conditions, with the field that training covers."""
+    ax.axvspan(-0.5, trained + 0.5, color="#eceef1", lw=0, zorder=0)
+    ax.set_xlim(-0.5, most + 0.5)
+    ax.set_xticks(range(0, most + 1, 1 if most <= 6 else 2))
+    ax.set_xlabel("conditions K")
+
+
+def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: str) -> None:
+    """The share of met conditions against K, with the share by chance as a thin dashed line, one pair for each
+    setting; names stand at the ends."""
+    ends = []
+    for value, line in looks.items():
+        rows = chosen(curves, "share_met", **{by: value})
+        if rows.empty:
+            continue
+        found = figures.band(ax, rows, line, x="k")
+        by_chance = figures.over_seeds(chosen(curves, "share_chance", **{by: value}), x="k")
+        ax.plot(by_chance["k"], by_chance["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1)
+        ends.append((float(found["mean"].iloc[-1]), line))
+    ax.set_ylim(-0.03, 1.05)
+    ax.set_ylabel("share of conditions met")
+    figures.name_ends(ax, ends)
+
+
+def pictures(member: Member, counts: list[int]) -> np.ndarray:
+    """What a member drew for one layout of each number of conditions, first image: (1, counts, C, H, W)."""
+    return member.samples()[counts, 0][None].numpy()

@@ -1,0 +1,123 @@
+"""Figure `length`: what experiments 1, 2 and 3 draw when asked for more objects than they have seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.studies.bradley2025.claims import LENGTH
+from conceptlab.studies.bradley2025.drawing import (
+    EXPERIMENT_LINES,
+    TRUTH,
+    chosen,
+    k_axis,
+    pictures,
+    share_lines,
+)
+from conceptlab.studies.bradley2025.recipes import experiments
+from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES
+from conceptlab.studies.bradley2025.tables import first_member, length_tables
+from conceptlab.studies.study import Figure, Results, Tables
+from conceptlab.worlds import ObjectWorld
+
+
+@figures.house()
+def draw_length(results: Results, tables: Tables) -> Picture:
+    """(a) the share of conditions met and (b) objects found against K, a column for each training range; (c) what
+    was drawn for one layout of each K."""
+    curves = tables["curves"]
+    ranges = sorted(int(value) for value in curves["trained"].unique())
+    most = int(curves["k"].max())
+    page = figures.figure(columns=2, height=6.6)
+    top, bottom = page.subfigures(2, 1, squeeze=False, height_ratios=(1.55, 1))[:, 0]
+    axes = top.subplots(2, len(ranges), squeeze=False, sharex=True, sharey="row")
+    for column, trained in enumerate(ranges):
+        rows = curves[curves["trained"] == trained]
+        named = column == len(ranges) - 1
+        looks = {name: _look(name, named) for name in EXPERIMENTS}
+        upper, lower = axes[0][column], axes[1][column]
+        text = "trained on 1 object" if trained == 1 else f"trained on 1–{trained} objects"
+        figures.panel(upper, "" if column else "a", text)
+        share_lines(upper, rows, looks, "experiment")
+        k_axis(upper, most, trained)
+        k_axis(lower, most, trained)
+        _objects(lower, rows, most, named)
+        upper.set_xlabel("")
+        if column:
+            upper.set_ylabel("")
+            lower.set_ylabel("")
+        else:
+            figures.panel(lower, "b", "")
+    _samples(bottom.subplots(1, 1), results, most)
+    seeds = figures.seeds_text(curves["seed"].nunique())
+    figures.caption(
+        page,
+        f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images. "
+        "(b) Grey line: as many objects as conditions. (c) First seed; rings: where an object was asked for.",
+    )
+    return page
+
+
+def _look(name: str, named: bool) -> figures.Line:
+    line = EXPERIMENT_LINES[name]
+    return line if named else figures.Line(line.colour, "", line.marker, line.dashes)
+
+
+def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
+    ax.plot([0, most], [0, most], color=TRUTH, lw=0.8, zorder=1)
+    ends = []
+    for name in EXPERIMENTS:
+        rows = chosen(curves, "objects", experiment=name)
+        if len(rows):
+            line = _look(name, named)
+            ends.append((float(figures.band(ax, rows, line, x="k")["mean"].iloc[-1]), line))
+    ax.set_ylim(bottom=0)
+    ax.set_ylabel("objects found")
+    figures.name_ends(ax, ends)
+
+
+def _samples(ax: Axes, results: Results, most: int) -> None:
+    trained = SIZES[results.scale].sweep_trained
+    counts = sorted({1, trained, (trained + most) // 2, most - 2, most} & set(range(1, most + 1)))
+    members = {name: first_member(results, name, trained) for name in EXPERIMENTS}
+    drawn = {name: member for name, member in members.items() if member is not None and member.sample_steps}
+    if not drawn:
+        ax.axis("off")
+        return
+    figures.panel(ax, "c", f"what is drawn, trained on 1–{trained} objects")
+    sheet = np.concatenate([pictures(member, counts) for member in drawn.values()])
+    figures.strip(
+        ax, sheet, [f"experiment {name}" for name in drawn], [str(k) for k in counts], xlabel="conditions K"
+    )
+    world = next(iter(drawn.values())).world
+    assert isinstance(world, ObjectWorld)
+    mark_conditions(ax, world, counts, len(drawn))
+
+
+def mark_conditions(ax: Axes, world: ObjectWorld, counts: list[int], rows: int) -> None:
+    """A ring in the middle of every cell that an object was asked for in, on a strip of pictures."""
+    side, gap = world.resolution, max(1, round(world.resolution / 16))
+    for column, k in enumerate(counts):
+        cells = world.cell_of(world.layouts(k, 1, seed=0)[1][0])
+        for row in range(rows):
+            x = column * (side + gap) + (cells[:, 0] + 0.5) * world.cell - 0.5
+            y = row * (side + gap) + (cells[:, 1] + 0.5) * world.cell - 0.5
+            ax.plot(x, y, "o", ms=3.4, mfc="none", mec="white", mew=1.1)
+            ax.plot(x, y, "o", ms=3.4, mfc="none", mec="#D55E00", mew=0.6)
+
+
+FIGURES = (
+    Figure(
+        id="length",
+        title="Length generalisation",
+        shows="share of conditions met, objects found and pictures, for up to twelve conditions, in experiments 1, 2 "
+        "and 3 by training range",
+        tables=length_tables,
+        draw=draw_length,
+        recipes=experiments,
+        claims=LENGTH,
+    ),
+)

@@ -1,0 +1,103 @@
+"""From what was measured to the tables behind the figures of the experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+
+import pandas as pd
+
+from conceptlab.measures import k_max, kept_share
+from conceptlab.recipe import Recipe
+from conceptlab.store import Member
+from conceptlab.studies.study import Results
+
+SETTINGS = ("experiment", "trained", "reach")
+_COLUMNS = ["seed", *SETTINGS, "step", "k", "variable", "measure", "value"]
+WHOLE = -1
+"""The reach of a network that is not limited."""
+
+
+def labelled_metrics(results: Results) -> pd.DataFrame:
+    """All measurements with what tells the members apart: `experiment` ("1", "2", "3"), `trained` (the largest
+    number of objects in training), `reach` in cells (`WHOLE` for the U-Net), and `k`, the number of conditions, where
+    the class is one. The moving average is what is judged, where one was kept."""
+    parts = []
+    for member in results.members:
+        rows = member.metrics
+        rows = rows[rows["weights"].isin(["raw" if not member.recipe.evaluation.ema else "ema"])]
+        for experiment in _experiments(member.recipe):
+            named = dict(zip(SETTINGS, (experiment, _trained(member.recipe), _reach(member.recipe))))
+            parts.append(rows.assign(seed=member.recipe.seed, **named))
+    every = pd.concat(parts, ignore_index=True)
+    return every.assign(k=pd.to_numeric(every["class"], errors="coerce"))
+
+
+def _experiments(recipe: Recipe) -> tuple[str, ...]:
+    if recipe.denoiser["name"] == "cells":
+        return ("3",)
+    # Where images hold one object, one label is all labels.
+    if _trained(recipe) == 1:
+        return "1", "2"
+    return ("2",) if recipe.world.get("labelled") == "one" else ("1",)
+
+
+def _trained(recipe: Recipe) -> int:
+    return max(int(code) for code in recipe.train)
+
+
+def _reach(recipe: Recipe) -> int:
+    return int(recipe.denoiser.get("reach", WHOLE))
+
+
+def length_tables(results: Results) -> dict[str, pd.DataFrame]:
+    """`curves`: every measure against K at the end of training; `summary`: one row for each member."""
+    every = labelled_metrics(results)
+    last = every[(every["step"] == every["step"].max()) & every["k"].notna()]
+    return {"curves": last[_COLUMNS].astype({"k": int}).reset_index(drop=True), "summary": summary(last)}
+
+
+def summary(last: pd.DataFrame) -> pd.DataFrame:
+    """For each member the share at its base, K_max, and how much of the base is kept beyond the training range."""
+    found = []
+    for key, rows in last.groupby(["seed", *SETTINGS], sort=True):
+        named = dict(zip(("seed", *SETTINGS), key if isinstance(key, tuple) else (key,)))
+        found.append({**named, **_kept(rows, base_of(str(named["experiment"]), int(str(named["trained"]))))})
+    return pd.DataFrame(found)
+
+
+def base_of(experiment: str, trained: int) -> int:
+    """The largest number of conditions that training had: all objects of experiment 1, otherwise one."""
+    return trained if experiment == "1" else 1
+
+
+def _kept(rows: pd.DataFrame, base: int) -> dict[str, float]:
+    shares, corrected = _by_k(rows, "share_met"), _by_k(rows, "share_corrected")
+    trained = int(rows["trained"].iloc[0])
+    return {
+        "base": base,
+        "base_share": shares[base],
+        "base_corrected": corrected[base],
+        "k_max": k_max(shares, base),
+        "most": max(shares),
+        "kept": kept_share(shares, base, trained),
+        "kept_corrected": kept_share(corrected, base, trained),
+    }
+
+
+def _by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
+    chosen = rows[(rows["measure"] == measure) & (rows["variable"] == "")]
+    return dict(zip(chosen["k"].astype(int), chosen["value"].astype(float)))
+
+
+def groups(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[Hashable, ...], pd.DataFrame]]:
+    for key, rows in table.groupby(list(by), sort=True):
+        yield key if isinstance(key, tuple) else (key,), rows
+
+
+def first_member(results: Results, experiment: str, trained: int, reach: int | None = None) -> Member | None:
+    """The member of the first seed, for pictures of what it drew."""
+    for member in results.members:
+        fits = experiment in _experiments(member.recipe) and _trained(member.recipe) == trained
+        if fits and (reach is None or _reach(member.recipe) == reach):
+            return member
+    return None
