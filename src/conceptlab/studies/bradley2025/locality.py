@@ -1,0 +1,165 @@
+"""`locality`: which pixels and which conditions the score of each model depends on, and whether that tells who
+generalises. Everything was measured while the models lived (measurements `locality` and `composition`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation
+from conceptlab.recipe import Recipe
+from conceptlab.studies.bradley2025.draw_locality import draw_locality
+from conceptlab.studies.bradley2025.recipes import experiments, reach_sweep
+from conceptlab.studies.bradley2025.settings import PAPER, SIZES
+from conceptlab.studies.bradley2025.tables import SETTINGS, WHOLE, labelled_metrics, summary
+from conceptlab.studies.study import Figure, Results, Scale
+from conceptlab.worlds import ObjectWorld
+
+_SCALARS = ("pixel_reach", "condition_share", "far_near", "near_gain")
+_MAPS = ("pixel_map", "removed_map")
+
+
+def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    return list({r.hash: r for r in (*experiments(scale, seeds), *reach_sweep(scale, seeds))}.values())
+
+
+def _tables(results: Results) -> dict[str, pd.DataFrame]:
+    rows = measured(results)
+    maps = rows[rows["measure"].isin(_MAPS) & is_main(rows, results.scale)]
+    by_offset = ["experiment", "measure", "level", "first", "second"]
+    return {
+        "levels": _plain(rows[rows["measure"].isin(_SCALARS)], ["level"]),
+        "mass": _plain(rows[rows["measure"] == "pixel_mass"], ["level", "first"]).rename(
+            columns={"first": "radius"}
+        ),
+        "near": _plain(rows[rows["measure"] == "near_change"], ["level", "first"]).rename(
+            columns={"first": "asked"}
+        ),
+        "maps": maps.groupby(by_offset)["value"].mean().reset_index(),
+        "kept": kept_table(rows),
+        "composition": _plain(rows[rows["measure"].isin(("joint_share", "composed_share"))], ["k"]),
+    }
+
+
+def measured(results: Results) -> pd.DataFrame:
+    """The last evaluation of every member, with the side of a cell in pixels and the parts of a variable such as `4|3`
+    as numbers: `level`, `first`, `second`."""
+    every = labelled_metrics(results)
+    rows = every[every["step"] == every["step"].max()]
+    parts = rows["variable"].str.split("|", expand=True).reindex(columns=range(3))
+    names = ("level", "first", "second")
+    return rows.assign(
+        cell=_cell(results), **{n: pd.to_numeric(parts[i], errors="coerce") for i, n in enumerate(names)}
+    )
+
+
+def _cell(results: Results) -> int:
+    """All members of a scale have worlds of one grid."""
+    world = results.members[0].world
+    assert isinstance(world, ObjectWorld)
+    return world.cell
+
+
+def is_main(rows: pd.DataFrame, scale: Scale) -> pd.Series:
+    """The three experiments themselves, trained on the range at which the reach is varied."""
+    size = SIZES[scale]
+    return (rows["trained"] == size.sweep_trained) & rows["reach"].isin((WHOLE, size.reach))
+
+
+def _plain(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+    return rows.loc[:, ["seed", *SETTINGS, "cell", "measure", *by, "value"]].reset_index(drop=True)
+
+
+def kept_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """A row for each member: what `summary` tells of it, and `gain`, the near-response gain at the highest noise."""
+    gains = rows[(rows["measure"] == "near_gain") & (rows["level"] == rows["level"].max())]
+    named = gains.rename(columns={"value": "gain"})[["seed", *SETTINGS, "gain"]]
+    return summary(rows[rows["k"].notna()]).merge(named, on=["seed", *SETTINGS], how="left")
+
+
+# --- claims ---
+
+
+def _rank(tables: Tables) -> PerSeed:
+    kept = tables["kept"]
+    kept = kept[kept["trained"] > 1]  # on one object, experiments 1 and 2 are the same
+    if kept.groupby("seed").size().min() < 3:
+        raise NoData("fewer than three models in a seed: nothing to rank")
+    return correlation(kept, "gain", "kept")
+
+
+def _ends(tables: Tables, measure: str) -> tuple[pd.Series, pd.Series]:
+    """A measure at the lowest and at the highest noise, by seed and model."""
+    rows = tables["levels"]
+    rows = rows[(rows["measure"] == measure) & (rows["trained"] > 1)]
+    by = ["seed", *SETTINGS]
+    low, high = (
+        rows[rows["level"] == end].set_index(by)["value"]
+        for end in (rows["level"].min(), rows["level"].max())
+    )
+    return low, high
+
+
+def _decided(tables: Tables) -> PerSeed:
+    low, high = _ends(tables, "condition_share")
+    margin = pd.concat([0.5 - low, high - 0.5])
+    return PerSeed.exact(margin.groupby("seed").min())
+
+
+def _neighbours(tables: Tables) -> PerSeed:
+    rows = tables["mass"]
+    rows = rows[
+        (rows["level"] == rows["level"].min()) & (rows["radius"] == rows["cell"]) & (rows["trained"] > 1)
+    ]
+    if rows.empty:
+        raise NoData("no response was measured within one cell")
+    return PerSeed.exact(rows.groupby("seed")["value"].min())
+
+
+CLAIMS = (
+    Claim(
+        id=f"{PAPER}.locality.gain",
+        paper=PAPER,
+        figure="locality",
+        statement="The near-response gain at high noise ranks models as the share of conditions they keep does.",
+        statistic="rank correlation over models of the gain and the kept share, within each seed",
+        measure=_rank,
+        threshold=0.0,
+        side="above",
+        transform="fisher",
+    ),
+    Claim(
+        id=f"{PAPER}.locality.conditions",
+        paper=PAPER,
+        figure="locality",
+        statement="High noise is decided by the conditions, low noise by the image.",
+        statistic="condition share above one half at the highest noise and below it at the lowest: the smallest margin",
+        measure=_decided,
+        threshold=0.0,
+        side="above",
+    ),
+    Claim(
+        id=f"{PAPER}.locality.neighbours",
+        paper=PAPER,
+        figure="locality",
+        statement="At low noise the score of a pixel depends on its neighbours.",
+        statistic="share of the pixel response within one cell at the lowest noise, of the model where it is smallest",
+        measure=_neighbours,
+        threshold=0.5,
+        side="above",
+    ),
+)
+
+FIGURES = (
+    Figure(
+        id="locality",
+        title="How local the scores are",
+        shows="heat maps of the pixels and conditions a score depends on, their reach over noise, near-response gain "
+        "against generalisation, and sampling by composed scores",
+        tables=_tables,
+        draw=draw_locality,
+        recipes=_recipes,
+        claims=CLAIMS,
+    ),
+)
