@@ -98,8 +98,8 @@ class Catalogue:
     """The runs at or below the given folders, those that ship with the package last."""
 
     def __init__(self, folders: Sequence[Path], shipped: Sequence[Path] = ()) -> None:
-        self._folders = [(Path(folder).resolve(), False) for folder in folders]
-        self._folders += [(Path(folder).resolve(), True) for folder in shipped]
+        self._folders = [(folder, label, False) for label, folder in _labelled(folders)]
+        self._folders += [(Path(folder).resolve(), "shipped", True) for folder in shipped]
         self._lock = threading.Lock()
         self._read_at, self._entries = 0.0, dict[str, Entry]()
 
@@ -107,7 +107,7 @@ class Catalogue:
         """All runs, found again if the last look is more than a moment ago."""
         with self._lock:
             if time.monotonic() - self._read_at > _FRESH_SECONDS:
-                found = [entry for folder, shipped in self._folders for entry in _scan(folder, shipped)]
+                found = [entry for given in self._folders for entry in _scan(*given)]
                 self._entries = {entry.key: entry for entry in found}
                 self._read_at = time.monotonic()
             return list(self._entries.values())
@@ -119,9 +119,18 @@ class Catalogue:
         raise InputError(f"there is no run '{key}' in the folders this studio was given")
 
 
-def _scan(folder: Path, shipped: bool) -> list[Entry]:
+def _labelled(folders: Sequence[Path]) -> list[tuple[str, Path]]:
+    """Each folder once, with a name of its own: folders of the same name are numbered."""
+    found: dict[str, Path] = {}
+    for folder in dict.fromkeys(Path(folder).resolve() for folder in folders):
+        number = sum(other.name == folder.name for other in found.values()) + 1
+        found[folder.name if number == 1 else f"{folder.name}-{number}"] = folder
+    return list(found.items())
+
+
+def _scan(folder: Path, label: str, shipped: bool) -> list[Entry]:
     manifests = {path for level in _LEVELS for path in folder.glob(f"{level}manifest.json")}
-    return [_entry(folder, path.parent, shipped) for path in sorted(manifests, key=_natural)]
+    return [_entry(folder, label, path.parent, shipped) for path in sorted(manifests, key=_natural)]
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
@@ -130,9 +139,8 @@ def _natural(path: Path) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdigit() else (1, part) for part in parts if part]
 
 
-def _entry(folder: Path, path: Path, shipped: bool) -> Entry:
-    prefix = "shipped" if shipped else folder.name
-    key = "/".join((prefix, *path.relative_to(folder).parts))
+def _entry(folder: Path, label: str, path: Path, shipped: bool) -> Entry:
+    key = "/".join((label, *path.relative_to(folder).parts))
     run = FigureRun(path)
     try:
         inside(path, folder)

@@ -1,0 +1,132 @@
+"""What the studio finds, what it says of what is broken, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from conceptlab.errors import InputError
+from conceptlab.store import FigureRun, Store
+from conceptlab.studio.catalogue import Catalogue, Entry
+from tests.studio.runs import claimed, recipe
+
+
+@pytest.fixture
+def copied(run: FigureRun, tmp_path: Path) -> Path:
+    """A copy of the trained run that a test may damage."""
+    shutil.copytree(run.store.root, tmp_path / "runs")
+    return tmp_path / "runs"
+
+
+def only(folder: Path) -> Entry:
+    (entry,) = Catalogue([folder]).entries()
+    return entry
+
+
+def test_a_finished_run_is_complete_and_can_be_found_by_its_key(copied: Path) -> None:
+    catalogue = Catalogue([copied])
+    (entry,) = catalogue.entries()
+    assert (entry.key, entry.name, entry.status, entry.share) == (
+        "runs/quickstart/tiny/emergence", "quickstart.emergence", "complete", 1.0,
+    )  # fmt: skip
+    assert catalogue.find(entry.key).member().recipe == recipe()
+
+
+@pytest.mark.parametrize(
+    "key", ["", "..", "runs/../../etc", "runs/quickstart/tiny/../../../..", "/etc/passwd", "shipped/x"]
+)
+def test_no_key_leads_out_of_the_folders(copied: Path, key: str) -> None:
+    with pytest.raises(InputError, match="no run"):
+        Catalogue([copied]).find(key)
+
+
+def test_a_folder_below_the_root_shows_only_its_own_runs(copied: Path) -> None:
+    claimed(Store(copied), [recipe()], figure="other")
+    assert len(Catalogue([copied]).entries()) == 2
+    (entry,) = Catalogue([copied / "quickstart" / "tiny" / "other"]).entries()
+    assert entry.name == "quickstart.other"
+    assert entry.status == "complete"  # its member lies beside, in the same store
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"members": "all"}', '{"members": [3]}', "\x00\xff"])
+def test_a_broken_manifest_is_said_to_be_broken(copied: Path, text: str) -> None:
+    (copied / "quickstart" / "tiny" / "emergence" / "manifest.json").write_text(text)
+    entry = only(copied)
+    assert entry.status == "damaged"
+    assert "manifest.json" in entry.problem
+    assert entry.members == ()
+
+
+@pytest.mark.parametrize(
+    "name", ["../../secret", "/etc", "..", "", "0123456789ABCDEF", "0123456789abcdef/.."]
+)
+def test_a_manifest_cannot_name_a_folder_elsewhere(copied: Path, name: str) -> None:
+    claimed(Store(copied), [], figure="evil", members=[name])
+    entry = Catalogue([copied]).find("runs/quickstart/tiny/evil")
+    assert [state.status for state in entry.members] == ["damaged"]
+    with pytest.raises(InputError):
+        entry.member()
+
+
+def test_links_that_lead_out_are_refused(copied: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "manifest.json").write_text(json.dumps({"members": []}))
+    (copied / "quickstart" / "tiny" / "linked").symlink_to(secret)
+    member = next((copied / "members").iterdir())
+    (member / "samples" / "00000099.png").symlink_to(secret / "picture.png")
+    entries = {entry.key.rpartition("/")[2]: entry for entry in Catalogue([copied]).entries()}
+    assert "leads out" in entries["linked"].problem
+    (state,) = entries["emergence"].members
+    assert (state.status, "leads out" in state.problem) == ("damaged", True)
+
+
+def test_a_link_within_the_folder_is_as_good_as_a_file(copied: Path) -> None:
+    member = next((copied / "members").iterdir())
+    (member / "samples" / "again.png").symlink_to(next((member / "samples").glob("*.png")))
+    assert only(copied).status == "complete"
+
+
+def test_half_written_members(copied: Path) -> None:
+    member = next((copied / "members").iterdir())
+    (member / "done.json").unlink()
+    entry = only(copied)
+    assert entry.status == "running"  # it changed a moment ago
+    old = time.time() - 3600
+    for path in [member, *member.rglob("*")]:
+        os.utime(path, (old, old))
+    assert only(copied).status == "unfinished"
+    (member / "config.json").write_text("{")
+    assert only(copied).status == "damaged"
+    (member / "config.json").unlink()
+    assert [state.status for state in only(copied).members] == ["not started"]
+
+
+def test_a_run_that_has_just_been_claimed_is_there_before_its_members(tmp_path: Path) -> None:
+    claimed(Store(tmp_path), [recipe(0), recipe(1)])
+    entry = only(tmp_path)
+    assert [state.status for state in entry.members] == ["not started", "not started"]
+    assert entry.status == "unfinished"
+
+
+def test_figures_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for figure in ("fig10", "fig2", "ablation"):
+        claimed(Store(tmp_path), [], figure=figure)
+    assert [entry.manifest["figure"] for entry in Catalogue([tmp_path]).entries()] == [
+        "ablation",
+        "fig2",
+        "fig10",
+    ]
+
+
+def test_folders_of_the_same_name_are_kept_apart_and_one_given_twice_is_one(tmp_path: Path) -> None:
+    for place in ("a", "b"):
+        claimed(Store(tmp_path / place / "runs"), [], figure=place)
+    folders = [tmp_path / "a" / "runs", tmp_path / "b" / "runs", tmp_path / "b" / ".." / "a" / "runs"]
+    keys = [entry.key for entry in Catalogue(folders).entries()]
+    assert keys == ["runs/quickstart/tiny/a", "runs-2/quickstart/tiny/b"]

@@ -1,0 +1,173 @@
+"""The server: this machine only, nothing but its own pages, ten viewers at once, and texts that stay texts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from flask import Flask
+from flask.testing import FlaskClient
+from werkzeug.serving import BaseWSGIServer
+
+from conceptlab import cli
+from conceptlab.errors import InputError
+from conceptlab.store import FigureRun, Store
+from conceptlab.studio import Studio, build
+from conceptlab.studio.server import guard, listen
+from tests.studio.runs import claimed, recipe
+
+LOCAL = {"Host": "127.0.0.1:8050"}
+
+
+def client(studio: Studio) -> FlaskClient:
+    server = build(studio).server
+    assert isinstance(server, Flask)
+    guard(server)
+    return server.test_client()
+
+
+@pytest.fixture
+def served(run: FigureRun) -> Iterator[tuple[BaseWSGIServer, Studio]]:
+    studio = Studio.of([run.store.root])
+    server = listen(studio, 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server, studio
+    server.shutdown()
+    server.server_close()
+
+
+def show(page: str) -> dict[str, Any]:
+    """What the browser posts when an address is opened."""
+    return {
+        "output": "page.children",
+        "outputs": {"id": "page", "property": "children"},
+        "inputs": [{"id": "address", "property": "pathname", "value": page}],
+        "state": [{"id": "address", "property": "search", "value": ""}],
+        "changedPropIds": ["address.pathname"],
+    }
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:8050", "192.168.0.7:8050", "127.0.0.1.evil.example"]
+)
+def test_other_names_for_this_machine_are_refused(run: FigureRun, host: str) -> None:
+    """A page elsewhere could point its own name at 127.0.0.1."""
+    assert client(Studio.of([run.store.root])).get("/", headers={"Host": host}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("origin", "code"),
+    [
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://127.0.0.1:8050", 200),
+        ("http://localhost:1", 200),
+    ],
+)
+def test_pages_from_elsewhere_cannot_post(run: FigureRun, origin: str, code: int) -> None:
+    answer = client(Studio.of([run.store.root])).post(
+        "/_dash-update-component", json=show("/"), headers={**LOCAL, "Origin": origin}
+    )
+    assert answer.status_code == code
+
+
+def test_the_page_may_use_only_what_this_server_gives(run: FigureRun) -> None:
+    answer = client(Studio.of([run.store.root])).get("/", headers=LOCAL)
+    assert answer.status_code == 200
+    assert "default-src 'self'" in answer.headers["Content-Security-Policy"]
+    assert b"http://" not in answer.data
+    assert b"https://" not in answer.data
+
+
+def test_it_listens_on_this_machine_only(served: tuple[BaseWSGIServer, Studio]) -> None:
+    assert served[0].server_address[0] == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/assets/../server.py", "/assets/%2e%2e/server.py", "/..%2f..%2fetc/passwd", "/assets//etc/passwd"],
+)
+def test_no_address_leads_to_a_file_elsewhere(served: tuple[BaseWSGIServer, Studio], path: str) -> None:
+    server, _ = served
+    with requests.Session() as session:
+        request = requests.Request("GET", f"http://127.0.0.1:{server.server_port}{path}").prepare()
+        request.url = f"http://127.0.0.1:{server.server_port}{path}"
+        text = session.send(request, timeout=30).text
+    assert "root:" not in text
+    assert "def guard" not in text
+
+
+@pytest.mark.parametrize(
+    "page", ["/run/..", "/run/%2e%2e/%2e%2e/etc", "/prompt/../../x", "/run/", "/nowhere"]
+)
+def test_pages_that_do_not_exist_say_so(run: FigureRun, page: str) -> None:
+    answer = client(Studio.of([run.store.root])).post(
+        "/_dash-update-component", json=show(page), headers=LOCAL
+    )
+    assert answer.status_code == 200
+    assert "there is no run" in answer.text or "There is no page" in answer.text
+
+
+def test_a_broken_folder_beside_a_good_one_takes_nothing_down(run: FigureRun, tmp_path: Path) -> None:
+    good = claimed(Store(tmp_path / "runs"), [recipe(0)])
+    (tmp_path / "runs" / "members" / recipe(0).hash).mkdir(parents=True)
+    (tmp_path / "runs" / "members" / recipe(0).hash / "config.json").write_text('{"steps": "many"}')
+    (good.path / "claims.json").write_text("[{")
+    (good.path / "figures").mkdir()
+    (good.path / "figures" / "emergence.png").write_bytes(b"no picture")
+    (tmp_path / "runs" / "quickstart" / "tiny" / "broken").mkdir()
+    (tmp_path / "runs" / "quickstart" / "tiny" / "broken" / "manifest.json").write_text("{")
+    browser = client(Studio.of([tmp_path / "runs", run.store.root]))
+    listed = browser.post("/_dash-update-component", json=show("/"), headers=LOCAL)
+    assert listed.status_code == 200
+    assert "is damaged" in listed.text
+    for figure in ("emergence", "broken"):
+        shown = browser.post(
+            "/_dash-update-component", json=show(f"/run/runs/quickstart/tiny/{figure}"), headers=LOCAL
+        )
+        assert shown.status_code == 200
+        assert "damaged" in shown.text
+    assert (
+        "claims cannot be read"
+        in browser.post(
+            "/_dash-update-component", json=show("/run/runs/quickstart/tiny/emergence"), headers=LOCAL
+        ).text
+    )
+
+
+def test_ten_viewers_of_a_run_hold_and_its_view_is_made_once(
+    served: tuple[BaseWSGIServer, Studio], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from conceptlab.studio.pages import run as page
+
+    server, studio = served
+    made: list[str] = []
+    real = page.run_view
+    monkeypatch.setattr(page, "run_view", lambda entry: made.append(entry.key) or real(entry))
+    (entry,) = [entry for entry in studio.catalogue.entries() if not entry.shipped]
+    address = f"http://127.0.0.1:{server.server_port}/_dash-update-component"
+
+    def view(_viewer: int) -> list[int]:
+        with requests.Session() as session:
+            answers = [session.post(address, json=show(f"/run/{entry.key}"), timeout=60) for _ in range(5)]
+        return [answer.status_code for answer in answers]
+
+    with ThreadPoolExecutor(10) as viewers:
+        codes = [code for found in viewers.map(view, range(10)) for code in found]
+    assert codes == [200] * 50
+    assert made == [entry.key]
+
+
+def test_a_port_that_is_taken_and_a_folder_that_is_none(
+    served: tuple[BaseWSGIServer, Studio], capsys: Any
+) -> None:
+    server, studio = served
+    with pytest.raises(InputError, match="--port"):
+        listen(studio, server.server_port)
+    assert cli.main(["studio", "/no/such/folder"]) == 2
+    assert "not a folder" in capsys.readouterr().err
