@@ -246,6 +246,7 @@ CLAIMS = (
         threshold=-0.9,
         side="below",
         transform="fisher",
+        resolution=0.2,  # about 1/√(levels - 3)
     ),
 )
 

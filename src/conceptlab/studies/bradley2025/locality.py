@@ -128,6 +128,7 @@ CLAIMS = (
         threshold=0.0,
         side="above",
         transform="fisher",
+        resolution=0.5,  # about 1/√(models - 3)
     ),
     Claim(
         id=f"{PAPER}.locality.conditions",
