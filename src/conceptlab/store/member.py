@@ -72,7 +72,8 @@ class Member:
         compact = self.path / "metrics.parquet"
         if compact.exists():
             return files.read_table(compact)
-        parts = [files.read_table(path) for path in sorted((self.path / "metrics").glob("*.parquet"))]
+        # Names that begin with a digit: a part that is being written has a temporary name beside the others.
+        parts = [files.read_table(path) for path in sorted((self.path / "metrics").glob("[0-9]*.parquet"))]
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=METRIC_COLUMNS)
 
     def curves(self, measure: str = "accuracy", weights: str = "raw", variable: str = "") -> pd.DataFrame:
@@ -82,7 +83,7 @@ class Member:
 
     @property
     def sample_steps(self) -> list[int]:
-        return sorted(int(path.stem) for path in (self.path / "samples").glob("*.png"))
+        return sorted(int(path.stem) for path in (self.path / "samples").glob("[0-9]*.png"))
 
     def samples(self, step: int | None = None) -> Tensor:
         """What was drawn at an evaluation (the last by default): uint8 (classes, images, C, H, W)."""
@@ -186,7 +187,7 @@ class MemberWriter:
     def finish(self, status: str, **details: Any) -> None:
         """Compact the metrics and say how it ended; `done.json` comes last, so a finished member is whole."""
         last = details["step"]
-        parts = [p for p in sorted((self.path / "metrics").glob("*.parquet")) if int(p.stem) <= last]
+        parts = [p for p in sorted((self.path / "metrics").glob("[0-9]*.parquet")) if int(p.stem) <= last]
         tables = [files.read_table(path) for path in parts]
         whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=METRIC_COLUMNS)
         files.write_table(self.path / "metrics.parquet", whole)
