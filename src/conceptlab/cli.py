@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
 
 import conceptlab
+from conceptlab import plugins
 from conceptlab.errors import InputError
+
+if TYPE_CHECKING:
+    from conceptlab.studies import Figure, Study
+    from conceptlab.worlds import DataOptions
 
 # Rich takes a pipe or a log for 80 columns wide; tables of claims need more.
 OUT = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 140)
@@ -30,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
     try:
         options = _parser().parse_args(arguments)
+        plugins.add(options.plugin)
         return options.command(options)
     except InputError as error:
         ERR.print(f"conceptlab: {error}", markup=False, style="bold red")
@@ -60,7 +67,20 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
+    own = run.add_argument_group("for `run custom`, a study of your own data or world")
+    own.add_argument("--data", type=Path, metavar="PATH", help="images with a table, an .npz or .h5 file")
+    own.add_argument("--world", metavar="NAME", help="a world by name, e.g. of your --plugin")
+    own.add_argument("--train", nargs="+", default=[], metavar="CLASS[:N]", help="what the model is shown")
+    own.add_argument("--test", nargs="+", default=[], metavar="CLASS", help="what it is asked for unseen")
+    _add_data_options(own)
     run.set_defaults(command=_run)
+
+    inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
+    inspect.add_argument("data", type=Path, metavar="DATA")
+    inspect.add_argument("--out", type=Path, default=Path("inspection.html"), metavar="FILE")
+    inspect.add_argument("--json", action="store_true")
+    _add_data_options(inspect)
+    inspect.set_defaults(command=_inspect)
 
     verdict = commands.add_parser("verdict", help="the claims of a finished run")
     verdict.add_argument("path", type=Path)
@@ -107,7 +127,29 @@ def _parser() -> argparse.ArgumentParser:
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
     diff.set_defaults(command=_diff)
+    for command in commands.choices.values():
+        command.add_argument(
+            "--plugin",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="a Python file with parts of your own",
+        )
     return parser
+
+
+def _add_data_options(parser: argparse._ActionsContainer) -> None:
+    """How to read labelled images; what is left out is found out."""
+    parser.add_argument(
+        "--variables", nargs="+", default=[], metavar="COLUMN[=VALUES]", help="see docs/own_data.md"
+    )
+    parser.add_argument("--continuous", nargs="+", default=[], metavar="COLUMN", help="conditions as numbers")
+    parser.add_argument(
+        "--resolution", type=int, default=0, metavar="N", help="crop to a square, scale to N×N"
+    )
+    parser.add_argument("--mode", choices=("L", "RGB", "RGBA"), default="")
+    parser.add_argument("--table", default="", metavar="NAME", help="the table, where a folder has several")
+    parser.add_argument("--files", default="", metavar="COLUMN", help="the column that names the images")
 
 
 # Imports lie inside the commands: `conceptlab --help` answers at once, without loading torch.
@@ -132,9 +174,10 @@ def _run(options: argparse.Namespace) -> int:
     from conceptlab.terminal.listing import plan_table
     from conceptlab.terminal.progress import showing_progress
 
-    study, figures = studies.find(options.study)
+    settings = parse_settings(options.set)
+    study, figures = _custom(options, settings) if options.study == "custom" else studies.find(options.study)
     seeds = studies.parse_seeds(study, options.scale, options.seeds)
-    order = studies.Order(study, figures, options.scale, seeds, parse_settings(options.set))
+    order = studies.Order(study, figures, options.scale, seeds, settings)
     device, store = executors.choose_device(options.device), Store(options.out)
     if options.plan:
         OUT.print(plan_table(order, store, device))
@@ -149,6 +192,72 @@ def _run(options: argparse.Namespace) -> int:
     OUT.print(f"report: {page}", markup=False)
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
     return 3 if options.strict and failed else 0
+
+
+def _custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:
+    from conceptlab.studies import custom
+    from conceptlab.worlds import build, open_data
+
+    if (options.data is None) == (options.world is None):
+        raise InputError("run custom needs either --data PATH or --world NAME; see docs/own_data.md")
+    if options.data is not None:
+        _keep_out(options.out, options.data)
+        world = open_data(options.data, _data_options(options))
+        words = ["--data", str(options.data), *_data_words(options)]
+    else:
+        prefix = "world."
+        world = build(
+            options.world, **{k[len(prefix) :]: v for k, v in settings.items() if k.startswith(prefix)}
+        )
+        words = ["--world", options.world]
+    for name in ("train", "test", "plugin"):
+        words += [word for word in (f"--{name}", *map(str, getattr(options, name))) if getattr(options, name)]
+    study = custom.study(world, custom.roles(world, options.train, options.test), words)
+    return study, study.figures
+
+
+def _data_options(options: argparse.Namespace) -> DataOptions:
+    from conceptlab.worlds import DataOptions
+
+    names = ("variables", "continuous", "resolution", "mode", "table", "files")
+    return DataOptions(**{name: getattr(options, name) for name in names})
+
+
+def _data_words(options: argparse.Namespace) -> list[str]:
+    """The options about the data, as they were written."""
+    words: list[str] = []
+    for name in ("variables", "continuous", "resolution", "mode", "table", "files"):
+        value = getattr(options, name)
+        if value:
+            words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+    return words
+
+
+def _keep_out(out: Path, data: Path) -> None:
+    """Nothing is ever written where a user's data lie."""
+    folder = (data if data.is_dir() else data.parent).resolve()
+    if data.is_dir() and out.resolve().is_relative_to(folder):
+        raise InputError(f"--out {out} lies in the data folder, where nothing is written; name another place")
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from conceptlab.report.inspection import inspection_page
+    from conceptlab.terminal.inspection import inspection_table
+    from conceptlab.worlds import open_data
+    from conceptlab.worlds.inspection import inspect
+
+    _keep_out(options.out, options.data)
+    found = inspect(open_data(options.data, _data_options(options)))
+    words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
+    page = inspection_page(found, options.out, shlex.join(words))
+    if options.json:
+        print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(inspection_table(found))
+        OUT.print(f"page: {page}", markup=False)
+    for problem in found.problems:
+        ERR.print(f"conceptlab: {problem}", markup=False, style="bold red")
+    return 2 if found.problems else 0
 
 
 def _verdict(options: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study
+from conceptlab.training.cost import model_flops
 from conceptlab.worlds import build as build_world
 
 
@@ -48,7 +49,8 @@ class Order:
             if len(names) > 1 or len(self.study.figures) == 1
             else f"{self.study.name}.{names[0]}"
         )
-        words = ["conceptlab", "run", target, "--scale", self.scale, "--seeds", str(len(self.seeds))]
+        words = ["conceptlab", "run", target, *self.study.options]
+        words += ["--scale", self.scale, "--seeds", str(len(self.seeds))]
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value}"]
         return shlex.join(words)
@@ -84,8 +86,12 @@ def _check(order: Order) -> None:
         for setting, remedy in figure.needs.items():
             if setting not in order.settings:
                 raise InputError(f"{order.study.name}.{figure.id} needs {setting}: {remedy}")
-    for world in {repr(recipe.world): recipe.world for recipe in order.all_recipes()}.values():
+    recipes = order.all_recipes()
+    for world in {repr(recipe.world): recipe.world for recipe in recipes}.values():
         build_world(**world).check()
+    for recipe in recipes:
+        # Building a network on no device finds settings that do not fit the images; each network is built once.
+        model_flops(recipe)
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
@@ -97,7 +103,7 @@ def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
         "paper": order.study.paper,
         "scale": order.scale,
         "seeds": list(order.seeds),
-        "settings": dict(order.settings),
+        "settings": {**order.settings, **order.study.about},
         "members": [recipe.hash for recipe in order.recipes(figure)],
         "command": order.command,
     }

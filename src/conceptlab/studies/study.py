@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 from matplotlib.figure import Figure as Picture
@@ -64,6 +64,9 @@ class Study:
     paper: str
     figures: tuple[Figure, ...]
     seeds: Mapping[str, int] = field(default_factory=lambda: {"tiny": 2, "small": 4, "paper": 5})
+    # Of a study made for one user's data: the words of its command, and what tells it from another such study.
+    options: tuple[str, ...] = ()
+    about: Mapping[str, Any] = field(default_factory=dict)
 
     def figure(self, id_: str) -> Figure:
         for figure in self.figures:

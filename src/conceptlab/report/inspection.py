@@ -1,0 +1,226 @@
+"""The page of `conceptlab inspect`: what a labelled image set can and cannot teach, in one HTML file."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import conceptlab
+from conceptlab import figures
+from conceptlab.concepts import Class, Split
+from conceptlab.figures.style import ink_on
+from conceptlab.report.embed import pixels_uri
+from conceptlab.report.page import environment
+from conceptlab.store.files import write_text
+from conceptlab.worlds.inspection import Inspection
+from conceptlab.worlds.labelled import load
+
+# Beyond this many classes a graph cannot be read, and the table says it all.
+_MOST_DRAWN = 48
+_MOST_ROWS, _MOST_PAIRS = 200, 12
+
+
+def inspection_page(found: Inspection, path: Path, command: str) -> Path:
+    """Write the page; `command` trains on these data."""
+    page = (
+        environment()
+        .get_template("inspection.html.jinja")
+        .render(
+            version=conceptlab.__version__,
+            title="/".join(Path(found.world.where).parts[-2:]),
+            found=found,
+            graph=_graph(found),
+            sentences=sentences(found),
+            classes=_classes(found),
+            hidden=max(0, len(found.classes) - _MOST_ROWS),
+            variables=_variables(found),
+            pairs=_pairs(found),
+            pairs_text=_pairs_text(found),
+            advice=[_named(found, cls) for cls in found.advice.classes],
+            command=command,
+        )
+    )
+    write_text(path, page)
+    return path
+
+
+def sentences(found: Inspection) -> list[str]:
+    """What matters most, in words."""
+    space, classes = found.world.space, found.classes
+    present, total = int((classes["count"] > 0).sum()), len(classes)
+    told = [f"{found.images} images show {present} of the {total} combinations of {space.order[1:-1]}."]
+    if present < total:
+        furthest = int(classes["distance"].max())
+        at = "distance 1 from the data" if furthest == 1 else f"distance up to {furthest} from the data"
+        are = "combination is" if total - present == 1 else "combinations are"
+        told.append(f"{total - present} {are} missing, at {at}.")
+    lost = found.variables.loc[~found.variables["alone"], "variable"].tolist()
+    for name in lost:
+        told.append(
+            f"{name} never varies alone: no two classes differ in {name} and nothing else, so a model can tie it to "
+            "what comes with it and still fit every image."
+        )
+    measured = found.variables.dropna(subset=["strength"]).sort_values("rank")
+    if len(measured):
+        order = ", then ".join(measured["variable"])
+        last = f"the bottleneck is {found.bottleneck}"
+        told.append(f"Expected order of learning: {order}; {last}.")
+    if found.advice.classes:
+        codes = ", ".join(space.code(cls) for cls in found.advice.classes)
+        least = "no fewer will do" if found.advice.proven else "fewer might do"
+        told.append(
+            f"Collect {codes}, and everything is at distance 1 or less with every value met alone ({least})."
+        )
+    else:
+        told.append(
+            "Every combination is at distance 1 or less, and every value is met alone: nothing to collect."
+        )
+    pairs = found.duplicates.pairs
+    if len(pairs):
+        told.append(
+            f"{_pairs_text(found)} equal or nearly so, {len(found.duplicates.conflicts)} with labels that disagree."
+        )
+    return told
+
+
+def _pairs_text(found: Inspection) -> str:
+    count = len(found.duplicates.pairs)
+    return "One pair of images is" if count == 1 else f"{count} pairs of images are"
+
+
+def _graph(found: Inspection) -> str | None:
+    space = found.world.space
+    if len(space) > _MOST_DRAWN:
+        return None
+    counts = {cls: n for cls, n in found.world.counts().items() if n}
+    with figures.house():
+        page = figures.figure(columns=2, height=4.6)
+        ax = page.add_subplot()
+        pictures = {cls: figures.thumbnail(_example(found, cls)) for cls in counts}
+        split = Split(space, counts)
+        figures.draw_graph(ax, space, split, thumbnails=pictures)
+        for cls, place in figures.page_positions(space).items():
+            if cls not in counts:
+                distance = split.distance(cls)
+                ax.plot(
+                    *place, "o", ms=9, mew=2, mfc="white", mec=figures.distance_colour(distance), zorder=5
+                )
+    return _drawn(page)
+
+
+def _drawn(page: figures.Page) -> str:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    with figures.house():
+        page.set_dpi(200)
+        canvas = FigureCanvasAgg(page)
+        canvas.draw()
+        pixels = np.asarray(canvas.buffer_rgba())[..., :3]
+    return pixels_uri(_trimmed(np.ascontiguousarray(pixels)), exact=True)
+
+
+def _trimmed(pixels: np.ndarray, margin: int = 24) -> np.ndarray:
+    """Without the white around it."""
+    inked = np.argwhere((pixels < 250).any(-1))
+    (top, left), (bottom, right) = inked.min(0), inked.max(0)
+    height, width = pixels.shape[:2]
+    return np.ascontiguousarray(
+        pixels[
+            max(0, top - margin) : min(height, bottom + margin),
+            max(0, left - margin) : min(width, right + margin),
+        ]
+    )
+
+
+def _example(found: Inspection, cls: Class) -> np.ndarray:
+    """The image nearest to the mean of its class, out of the first fifty: (C, H, W)."""
+    loaded, place = load(found.world), found.world.space.classes.index(cls)
+    rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]][:50]
+    pixels = np.asarray(loaded.pixels[rows], dtype=np.float32)
+    nearest = ((pixels - pixels.mean(0)) ** 2).mean((1, 2, 3)).argmin()
+    return loaded.pixels[rows[nearest]]
+
+
+def _classes(found: Inspection) -> list[dict[str, Any]]:
+    most = found.classes["count"].max()
+    rows = found.classes.sort_values(["distance", "effort", "class"]).head(_MOST_ROWS)
+    return [
+        {
+            **_named(found, found.world.space.parse(row["class"])),
+            "count": int(row["count"]),
+            "bar": round(100 * row["count"] / most, 1),
+            "share": f"{row['share']:.1%}",
+            "distance": figures.distance_name(int(row["distance"])) if row["distance"] else "in the data",
+            "effort": "–"
+            if row["count"]
+            else "cannot be told"
+            if math.isinf(row["effort"])
+            else f"{row['effort']:.2f}",
+            "few": 0 < row["count"] < 3,
+        }
+        for _, row in rows.iterrows()
+    ]
+
+
+def _named(found: Inspection, cls: Class) -> dict[str, Any]:
+    """A class as it is shown: its code on its colour, its words, an example where there is one."""
+    space = found.world.space
+    row = found.classes.iloc[space.classes.index(cls)]
+    colour = figures.distance_colour(int(row["distance"]))
+    picture = pixels_uri(figures.thumbnail(_example(found, cls)), exact=True) if row["count"] else ""
+    return {
+        "code": space.code(cls),
+        "words": space.words(cls),
+        "colour": colour,
+        "ink": ink_on(colour),
+        "picture": picture,
+    }
+
+
+def _variables(found: Inspection) -> list[dict[str, Any]]:
+    colours = figures.variable_colours(found.world.space.names)
+    strongest = found.variables["signal"].max()
+    shown = []
+    for _, row in found.variables.sort_values("rank").iterrows():
+        values = found.values[found.values["variable"] == row["variable"]]
+        measured = math.isfinite(row["signal"])
+        shown.append(
+            {
+                "name": row["variable"],
+                "rank": int(row["rank"]),
+                "alone": bool(row["alone"]),
+                "colour": colours[row["variable"]],
+                "signal": f"{row['signal']:.2g} ± {row['error']:.1g}" if measured else "cannot be measured",
+                "bar": round(100 * max(0.0, row["signal"]) / strongest, 1)
+                if measured and strongest > 0
+                else 0,
+                "within": f"{row['within']:.2g}" if measured else "–",
+                "values": values.to_dict(orient="records"),
+                "last": row["variable"] == found.bottleneck and len(found.variables) > 1,
+            }
+        )
+    return shown
+
+
+def _pairs(found: Inspection) -> list[dict[str, Any]]:
+    """Equal images side by side, those whose labels disagree first."""
+    loaded, space = load(found.world), found.world.space
+    shown = []
+    for _, row in (
+        found.duplicates.pairs.sort_values("conflict", ascending=False).head(_MOST_PAIRS).iterrows()
+    ):
+        images = [
+            {
+                "name": loaded.names[i],
+                "words": space.words(tuple(loaded.labels[i])),
+                "picture": pixels_uri(figures.thumbnail(loaded.pixels[i]), exact=True),
+            }
+            for i in row["rows"]
+        ]
+        shown.append(
+            {"images": images, "conflict": row["conflict"], "difference": f"{row['difference']:.1f}"}
+        )
+    return shown

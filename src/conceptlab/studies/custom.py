@@ -1,0 +1,216 @@
+"""custom: the question of quickstart, asked of one's own data or world.
+
+Some combinations are shown, others held out; a CNN probe, trained and validated on images of its own, judges what the
+model draws. On real images accuracies are corrected for the probe's confusion, and claims are judged on the corrected
+ones. The recipe is quickstart's, with a longer training; everything in it can be changed with `--set`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from conceptlab.claims import Claim, PerSeed, final_value, group_times, ordering
+from conceptlab.concepts import Class
+from conceptlab.errors import InputError
+from conceptlab.measures import emergence_table
+from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
+from conceptlab.studies.custom_figures import draw
+from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
+from conceptlab.worlds import LabelledWorld, RenderedWorld, World
+
+THRESHOLD = 0.8
+MOST_CLASSES = 256
+_STEPS = {"tiny": 24, "small": 2000, "paper": 20_000}
+_IMAGES = {"tiny": 8, "small": 24, "paper": 50}
+_FINAL_IMAGES = {"tiny": 8, "small": 100, "paper": 500}
+_PROBE = {"tiny": 60, "small": 600, "paper": 2000}
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which classes are shown, with how many images each, and which are claimed to be learnt without being shown."""
+
+    train: Mapping[str, int]
+    test: tuple[str, ...]
+
+
+def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
+    """Parse `--train` and `--test`. Without `--train`, whatever has images and is not tested is shown; without
+    `--test`, whatever has images and is not shown is tested. `000:500` shows 500 images of a class; `000` all."""
+    space = world.space
+    if len(space) > MOST_CLASSES:
+        raise InputError(
+            f"{len(space)} combinations are too many to draw and judge all of; bin the variables more coarsely, to "
+            f"{MOST_CLASSES} or fewer"
+        )
+    tested = [cls for cls, _ in _parsed(world, test)]
+    shown = dict(_parsed(world, train)) or {cls: None for cls in world.seen if cls not in tested}
+    tested = tested or [cls for cls in world.seen if cls not in shown]
+    for cls in tested:
+        if cls in shown:
+            raise InputError(
+                f"class {space.code(cls)} is in --train and in --test; leave it out of one of them"
+            )
+    if not shown:
+        raise InputError("nothing is left to train on; name classes with --train")
+    counts = {space.code(cls): count or _available(world, cls) for cls, count in shown.items()}
+    return Roles(counts, tuple(space.code(cls) for cls in tested))
+
+
+def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]]:
+    """Classes with the number of images, where one is given; `000,100` is as good as `000 100`."""
+    found = []
+    for text in texts:
+        several = "," in text and "=" not in text and text.count(",") + 1 != len(world.space.concepts)
+        for part in text.split(",") if several else [text]:
+            name, colon, count = part.rpartition(":")
+            if colon and count.isdigit():
+                found.append((world.space.parse(name), int(count)))
+            else:
+                found.append((world.space.parse(part), None))
+    return found
+
+
+def _available(world: World, cls: Class) -> int:
+    """All images of a class that models may train on; of a renderer as many as quickstart takes."""
+    if not isinstance(world, LabelledWorld):
+        return 500
+    count = len(world.rows_of(cls))
+    if not count:
+        code, words = world.space.code(cls), world.space.words(cls)
+        raise InputError(
+            f"{world.where} has no image of class {code} ({words}) to train on; leave it out of --train"
+        )
+    return count
+
+
+def study(world: World, chosen: Roles, options: Sequence[str]) -> Study:
+    """The study of one world; `options` are the words of the command that made it."""
+    part = {"name": world.name, **world.settings}
+
+    def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+        base = _recipe(part, world, chosen, scale)
+        return [replace(base, seed=seed) for seed in seeds]
+
+    def tables(results: Results) -> dict[str, pd.DataFrame]:
+        return _tables(results, chosen)
+
+    figure = Figure(
+        id="emergence",
+        title="From seen to unseen combinations",
+        shows="accuracy of every class over training, by concept distance; real and drawn images",
+        recipes=recipes,
+        tables=tables,
+        draw=draw,
+        claims=CLAIMS,
+    )
+    where = world.where if isinstance(world, LabelledWorld) else world.name
+    return Study(
+        name="custom",
+        title=f"Compositions in {where}",
+        paper="custom",
+        figures=(figure,),
+        seeds={"tiny": 2, "small": 3, "paper": 5},
+        options=tuple(options),
+        about={"world": dict(part), "train": dict(chosen.train), "test": list(chosen.test)},
+    )
+
+
+def _recipe(part: Part, world: World, chosen: Roles, scale: Scale) -> Recipe:
+    # As many images of each class as a probe can use, within what memory bears.
+    images = max(16, min(768, 20_000 // len(world.space)))
+    probe: dict[str, Any] = {"name": "cnn", "steps": _PROBE[scale], "images_per_class": images}
+    return Recipe(
+        world=part,
+        train=chosen.train,
+        denoiser={"name": "film"},
+        process={"name": "continuous", "gamma_min": -6.0, "gamma_max": 8.0},
+        prediction="v",
+        times="stratified",
+        steps=_STEPS[scale],
+        optimiser=Optimiser(
+            learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.01, decay="cosine", clip=1.0
+        ),
+        ema=0.99 if scale != "paper" else 0.999,
+        evaluation=Evaluation(
+            count=3 if scale == "tiny" else 16,
+            spacing="square",
+            images=_IMAGES[scale],
+            final_images=_FINAL_IMAGES[scale],
+            sampler_steps=10 if scale == "tiny" else 20,
+            ema=True,
+            probe=probe,
+            second_probe=None,
+        ),
+    )
+
+
+def _tables(results: Results, chosen: Roles) -> dict[str, pd.DataFrame]:
+    """`curves` with the role of each class, and `times` of those that are shown or tested."""
+    metrics = results.metrics
+    shown = metrics[
+        metrics["measure"].isin(["accuracy", "corrected", "additive", "coordinate", "loss"])
+    ].copy()
+    names = {**dict.fromkeys(chosen.test, "test"), **dict.fromkeys(chosen.train, "train")}
+    shown["role"] = shown["class"].map(names).fillna("other")
+    judged = _judged(results.members[0].world)
+    asked = shown[shown["role"] != "other"]
+    times = emergence_table(asked, THRESHOLD, by=["seed", "class", "distance", "role"], measure=judged)
+    return {"curves": shown.drop(columns="member"), "times": times}
+
+
+def _judged(world: World) -> str:
+    """The measure that claims rest on: on real images the judge errs, and accuracies are corrected for it."""
+    return "accuracy" if isinstance(world, RenderedWorld) else "corrected"
+
+
+def _final(tables: Tables, role: str) -> PerSeed:
+    curves = tables["curves"]
+    judged = "corrected" if (curves["measure"] == "corrected").any() else "accuracy"
+    rows = curves[(curves["measure"] == judged) & (curves["weights"] == "raw") & (curves["variable"] == "")]
+    return final_value(rows[rows["role"] == role], over="min")
+
+
+def _order(tables: Tables) -> PerSeed:
+    times, first = tables["times"], float(tables["curves"]["step"].min())
+    groups = group_times(times, by="distance", first=first, last=float(times["last"].max()))
+    return ordering(list(groups.values()))
+
+
+CLAIMS = (
+    Claim(
+        id="custom.shown",
+        paper="custom",
+        figure="emergence",
+        statement="At the end the model draws every class it was shown.",
+        statistic="final accuracy of the worst class in --train",
+        measure=lambda tables: _final(tables, "train"),
+        threshold=THRESHOLD,
+        side="above",
+    ),
+    Claim(
+        id="custom.held-out",
+        paper="custom",
+        figure="emergence",
+        statement="At the end the model draws every class of the test set, which it never saw.",
+        statistic="final accuracy of the worst class in --test",
+        measure=lambda tables: _final(tables, "test"),
+        threshold=THRESHOLD,
+        side="above",
+    ),
+    Claim(
+        id="custom.order",
+        paper="custom",
+        figure="emergence",
+        statement="Classes emerge in the order of their concept distance from those that were shown.",
+        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
+        measure=_order,
+        threshold=1.0,
+        side="above",
+        transform="log",
+    ),
+)

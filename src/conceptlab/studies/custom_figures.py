@@ -1,0 +1,100 @@
+"""The picture of a custom study: where classes lie and when they arrive, and drawings beside real images."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.concepts import Class
+from conceptlab.store import Member
+from conceptlab.studies.quickstart_figures import marks_text
+from conceptlab.studies.study import Results, Tables
+
+THRESHOLD = 0.8
+_COLUMNS = 4
+# Beyond this many classes neither a graph nor trajectories can be read.
+_MOST_DRAWN, _MOST_TRACED = 64, 16
+
+
+@figures.house()
+def draw(results: Results, tables: Tables) -> Picture:
+    """(a) the concept graph, with trajectories where they can be read, (b) accuracy by distance, (c) real and drawn
+    images, (d) accuracy of each variable for the class that is furthest from training."""
+    member = results.members[0]
+    space, split = member.world.space, member.split
+    curves, times = tables["curves"], tables["times"]
+    asked = curves[curves["role"] != "other"]
+    rows = _shown(member, asked["class"].unique().tolist())
+    page = figures.figure(columns=2, height=2.9 + max(2.2, 0.33 * len(rows)))
+    grid = page.add_gridspec(2, 2, width_ratios=(1.0, 1.15), height_ratios=(2.6, max(2.2, 0.33 * len(rows))))
+
+    ax = page.add_subplot(grid[0, 0])
+    traced = len(space.concepts) in (2, 3) and len(space) <= _MOST_TRACED
+    figures.panel(ax, "a", "Through concept space" if traced else "Distance from training")
+    if len(space) <= _MOST_DRAWN:
+        figures.draw_graph(ax, space, split, labels_beside=traced)
+        if traced:
+            figures.trajectories(ax, curves, space, split)
+    else:
+        _numbers_by_distance(ax, member)
+
+    ax = page.add_subplot(grid[0, 1])
+    figures.panel(ax, "b", "Accuracy by concept distance")
+    figures.accuracy_by_distance(ax, asked)
+    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
+
+    ax = page.add_subplot(grid[1, 0])
+    figures.panel(ax, "c", f"Real, and drawn at the end (seed {member.recipe.seed})")
+    _beside(ax, member, rows)
+
+    ax = page.add_subplot(grid[1, 1])
+    furthest = max(rows, key=lambda cls: (split.distance(cls), cls))
+    figures.panel(ax, "d", f"Class {space.code(furthest)}, variable by variable")
+    figures.accuracy_per_variable(ax, curves, space.code(furthest), space.names)
+
+    figures.caption(
+        page,
+        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {space.order}. {marks_text(times, THRESHOLD)}",
+    )
+    return page
+
+
+def _shown(member: Member, asked: list[str]) -> list[Class]:
+    """A few classes from near to far, among those that were shown or tested."""
+    classes = sorted((member.world.space.parse(code) for code in asked if code), key=member.split.distance)
+    chosen = np.unique(np.linspace(0, len(classes) - 1, 7).round().astype(int))
+    return [classes[i] for i in chosen]
+
+
+def _beside(ax: Axes, member: Member, classes: list[Class]) -> None:
+    """For each class real images (blank where none is left for validation) and what the model drew last."""
+    world, split, others = member.world, member.split, member.world.reserved("held-out")
+    drawn = member.samples().numpy()[:, :_COLUMNS]
+    columns = drawn.shape[1]
+    rows = []
+    for cls in classes:
+        real = np.full((columns, *world.image_shape), 255, np.uint8)
+        if cls in others.seen:
+            real[:] = np.rint(others.sample(cls, columns, seed=0).images.numpy() * 255)
+        rows.append(np.concatenate([real, drawn[world.space.classes.index(cls)]]))
+    labels = ["real" if i == 0 else "drawn" if i == columns else "" for i in range(2 * columns)]
+    figures.strip(
+        ax,
+        np.stack(rows),
+        [world.space.code(cls) for cls in classes],
+        labels,
+        row_colours=[figures.distance_colour(split.distance(cls)) for cls in classes],
+        xlabel="",
+    )
+    ax.tick_params(axis="x", labelrotation=0, labelsize=6.8)
+
+
+def _numbers_by_distance(ax: Axes, member: Member) -> None:
+    groups = member.split.by_distance()
+    for place, (distance, classes) in enumerate(groups.items()):
+        ax.barh(place, len(classes), color=figures.distance_colour(distance))
+    ax.set_yticks(range(len(groups)), [figures.distance_name(distance) for distance in groups])
+    ax.invert_yaxis()
+    ax.set_xlabel("number of classes")
