@@ -43,7 +43,7 @@ def faded(rng: Rng, seeds: int, left: float) -> Tables:
 
 
 def ranked(rng: Rng, seeds: int, noise: float) -> Tables:
-    """Errors that fall with noise, with so much scatter; 3.5 makes rank correlations scatter around -.9."""
+    """Errors that fall with noise, with so much scatter; 3.8 makes rank correlations scatter around -.9."""
     sigma = np.geomspace(0.03, 30, 25)
     parts = [
         pd.DataFrame(
@@ -112,7 +112,7 @@ class Case:
 CASES = {
     "cpc.approximate": Case(coupled, 1.0, 0.1, 0.5),
     "cpc.decay": Case(faded, 0.01, 0.9, 0.1),
-    "cpc.always": Case(ranked, 0.1, 20.0, 3.5, 12),
+    "cpc.always": Case(ranked, 0.1, 20.0, 3.8, 12),
     "features.not-sufficient": Case(pairs, 0.2, 0.0, 0.01),
     "features.orthogonal": Case(scores("orthogonality", 0.6, lambda p, e: p + e), 0.3, -0.1, 0.1),
     "features.compose": Case(scores("error", 0.3, lambda p, e: p / e), 10.0, 1.0, 2.0),
