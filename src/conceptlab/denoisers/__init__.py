@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from conceptlab.denoisers.base import Denoiser, Embedding
+from conceptlab.denoisers.base import Denoiser, Embedding, NormGELU
 from conceptlab.denoisers.cells import Cells
 from conceptlab.denoisers.dropout import KeyedDropout, dropout_keys, set_dropout_key
 from conceptlab.denoisers.film import Film
@@ -22,6 +22,7 @@ __all__ = [
     "Film",
     "GridUNet",
     "KeyedDropout",
+    "NormGELU",
     "Okawa2023",
     "Park2024",
     "build",

@@ -105,12 +105,15 @@ def neighbours(x: Tensor, distance: int) -> Tensor:
 
 
 def split_reach(reach: int, blocks: int) -> tuple[int, ...]:
-    """Distances of the blocks, that sum to the reach and leave no gap: what has been gathered from up to r cells
-    away can be gathered again at a distance of at most 2r + 1."""
+    """Distances of the blocks, that sum to the reach and leave no gap.
+
+    None exceeds the sum of those before it by more than one: then any cell within reach is reached by steps towards
+    it alone. A detour would do inside the image, but at its edge it would lead out of it.
+    """
     distances: list[int] = []
     for left in range(blocks, 0, -1):
         so_far = sum(distances)
-        distances.append(min(-(-(reach - so_far) // left), 2 * so_far + 1))
+        distances.append(min(-(-(reach - so_far) // left), so_far + 1))
     if sum(distances) < reach:
         raise InputError(f"denoiser 'cells': {blocks} blocks cannot reach {reach} cells; use more blocks")
     return tuple(distances)

@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from conceptlab.denoisers.base import (
     Denoiser,
     Embedding,
+    NormGELU,
     SelfAttention,
     check_image_shape,
-    group_norm,
     zero_initialised,
 )
 from conceptlab.denoisers.grid import GridEmbedding, TimeEmbedding, check_grid
@@ -68,7 +68,7 @@ class GridUNet(Denoiser):
         self.up_blocks = nn.ModuleList(
             _Level(2 * c, c, blocks_per_level, units, side in attention) for c, side in zip(channels, sides)
         )
-        self.norm = group_norm(channels[0])
+        self.norm = NormGELU(channels[0])
         self.leave = zero_initialised(nn.Conv2d(channels[0], inputs, 3, padding=1))
         self.input_gain = zero_initialised(nn.Linear(units, inputs))
 
@@ -87,7 +87,7 @@ class GridUNet(Denoiser):
             if level < len(skips) - 1:
                 hidden = self.ups[level](hidden)
             hidden = self.up_blocks[level](torch.cat((hidden, skips[level]), dim=1), when)
-        out = self.leave(F.gelu(self.norm(hidden)))
+        out = self.leave(self.norm(hidden))
         return F.pixel_shuffle(out + self.input_gain(when)[:, :, None, None] * pixels, self.patch)
 
 
@@ -116,13 +116,13 @@ class _Block(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, units: int) -> None:
         super().__init__()
-        self.norm1 = group_norm(inputs)
+        self.norm1 = NormGELU(inputs)
         self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1)
         self.time = nn.Linear(units, outputs)
-        self.norm2 = group_norm(outputs)
+        self.norm2 = NormGELU(outputs)
         self.conv2 = zero_initialised(nn.Conv2d(outputs, outputs, 3, padding=1))
         self.skip = nn.Conv2d(inputs, outputs, 1) if inputs != outputs else nn.Identity()
 
     def forward(self, x: Tensor, when: Tensor) -> Tensor:
-        hidden = self.conv1(F.gelu(self.norm1(x))) + self.time(when)[:, :, None, None]
-        return self.skip(x) + self.conv2(F.gelu(self.norm2(hidden)))
+        hidden = self.conv1(self.norm1(x))
+        return self.skip(x) + self.conv2(self.norm2(hidden, self.time(when)))

@@ -95,7 +95,8 @@ class Length(Measurement):
                 yield Row(str(k), "", f"detector_{name}", value)
 
     def _images(self, k: int, conditions: int) -> int:
-        return max(math.ceil(conditions / max(k, 1)), min(self.least, conditions))
+        least = min(self.least, conditions)
+        return max(math.ceil(conditions / k), least) if k else least
 
 
 def spurious_expected(context: Context) -> dict[int, float]:

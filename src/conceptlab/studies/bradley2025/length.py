@@ -32,13 +32,14 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     ranges = sorted(int(value) for value in curves["trained"].unique())
     most = int(curves["k"].max())
     page = figures.figure(columns=2, height=6.6)
-    top, bottom = page.subfigures(2, 1, squeeze=False, height_ratios=(1.55, 1))[:, 0]
-    axes = top.subplots(2, len(ranges), squeeze=False, sharex=True, sharey="row")
+    grid = page.add_gridspec(3, len(ranges), height_ratios=(1, 1, 1.25))
+    upper, lower = None, None
     for column, trained in enumerate(ranges):
         rows = curves[curves["trained"] == trained]
         named = column == len(ranges) - 1
         looks = {name: _look(name, named) for name in EXPERIMENTS}
-        upper, lower = axes[0][column], axes[1][column]
+        upper = page.add_subplot(grid[0, column], sharey=upper)
+        lower = page.add_subplot(grid[1, column], sharey=lower)
         text = "trained on 1 object" if trained == 1 else f"trained on 1–{trained} objects"
         figures.panel(upper, "" if column else "a", text)
         share_lines(upper, rows, looks, "experiment")
@@ -51,7 +52,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
             lower.set_ylabel("")
         else:
             figures.panel(lower, "b", "")
-    _samples(bottom.subplots(1, 1), results, most)
+    _samples(page.add_subplot(grid[2, :]), results, most)
     seeds = figures.seeds_text(curves["seed"].nunique())
     figures.caption(
         page,

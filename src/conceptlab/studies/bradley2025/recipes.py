@@ -74,8 +74,8 @@ def _training(scale: Scale) -> dict[str, Any]:
 def _evaluation(scale: Scale) -> Evaluation:
     size = SIZES[scale]
     return Evaluation(
-        count={"tiny": 1, "small": 2, "paper": 4}[scale],
-        images={"tiny": 8, "small": 60, "paper": 100}[scale],
+        count={"tiny": 1, "small": 1, "paper": 4}[scale],
+        images=100,
         final_images=size.conditions,
         sampler_steps={"tiny": 4, "small": 20, "paper": 50}[scale],
         ema=scale == "paper",

@@ -64,8 +64,8 @@ SIZES: dict[Scale, Size] = {
         most=12,
         trained=(3, 5),
         sweep_trained=3,
-        reach=2,
-        reaches=(0, 2, 7),
+        reach=1,  # as large a part of the image as 2 of 16 cells
+        reaches=(0, 1, 2, 7),
         images=6000,
         conditions=400,
         detector={"name": "detector", "steps": 500, "images_per_class": 200},
@@ -77,7 +77,7 @@ SIZES: dict[Scale, Size] = {
             "patch": 4,
         },
         cells={"name": "cells", "width": 64},
-        training={"steps": 2000, "batch": 32},
+        training={"steps": 1500, "batch": 32},
     ),
     "paper": Size(
         world={"name": "scenes"},
