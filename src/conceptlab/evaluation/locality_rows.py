@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -78,24 +79,14 @@ class Locality(Measurement):
     def _pixels(
         self, recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, name: str, last: bool
     ) -> Iterable[Row]:
-        device = level.alpha.device
-        images, conditions, noise, _ = (part[0].to(device) for part in batch)
-        z = level.noisy(to_model(images, recipe.pixels), noise)
-        height, width = z.shape[2:]
-        key = random.key(recipe.seed, "locality/places")
-        places = [
-            locality.drawn_places(random.fold(key, i), len(z), height, width).to(device)
-            for i in range(self.places)
-        ]
-        response = torch.cat([locality.pixel_response(level, z, conditions, where) for where in places])
-        where = torch.cat(places)
-        yield Row("", name, "pixel_reach", locality.pixel_reach(response, where))
-        yield Row("", name, "condition_share", locality.condition_share(level, z, conditions))
-        radii = range(max(height, width) // 2 + 1)
-        for radius, share in zip(radii, locality.mass_within(response, where, radii)):
+        found = seen_pixels(recipe, batch, level, self.places)
+        yield Row("", name, "pixel_reach", locality.pixel_reach(found.response, found.places))
+        yield Row("", name, "condition_share", found.condition_share)
+        radii = range(max(found.response.shape[1:]) // 2 + 1)
+        for radius, share in zip(radii, locality.mass_within(found.response, found.places, radii)):
             yield Row("", f"{name}|{radius}", "pixel_mass", share)
         if last:
-            yield from self._map(response, where, name, "pixel_map")
+            yield from self._map(found.response, found.places, name, "pixel_map")
 
     def _removed(
         self, live: Live, world: ObjectWorld, level: locality.Level, name: str, last: bool
@@ -139,6 +130,27 @@ class Locality(Measurement):
         key = random.key(recipe.seed, "locality/noise")
         noise = random.normal(key, held["images"].shape).to(level.alpha.device)
         return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
+
+
+class SeenPixels(NamedTuple):
+    """Responses (n, H, W) at places (n, 2) of training images, and how much their conditions decide."""
+
+    response: Tensor
+    places: Tensor
+    condition_share: float
+
+
+def seen_pixels(recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, places: int) -> SeenPixels:
+    """The pixel part of locality, on a `fixed_batch` of the recipe's training images."""
+    device = level.alpha.device
+    images, conditions, noise, _ = (part[0].to(device) for part in batch)
+    z = level.noisy(to_model(images, recipe.pixels), noise)
+    key = random.key(recipe.seed, "locality/places")
+    where = [
+        locality.drawn_places(random.fold(key, i), len(z), *z.shape[2:]).to(device) for i in range(places)
+    ]
+    response = torch.cat([locality.pixel_response(level, z, conditions, place) for place in where])
+    return SeenPixels(response, torch.cat(where), locality.condition_share(level, z, conditions))
 
 
 @lru_cache(maxsize=64)
