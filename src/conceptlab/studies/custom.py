@@ -28,6 +28,7 @@ _STEPS = {"tiny": 24, "small": 2000, "paper": 20_000}
 _IMAGES = {"tiny": 8, "small": 24, "paper": 50}
 _FINAL_IMAGES = {"tiny": 8, "small": 100, "paper": 500}
 _PROBE = {"tiny": 60, "small": 600, "paper": 2000}
+_PROBE_IMAGES = {"tiny": 64, "small": 768, "paper": 768}
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def study(world: World, chosen: Roles, options: Sequence[str]) -> Study:
 
 def _recipe(part: Part, world: World, chosen: Roles, scale: Scale) -> Recipe:
     # As many images of each class as a probe can use, within what memory bears.
-    images = max(16, min(768, 20_000 // len(world.space)))
+    images = max(16, min(_PROBE_IMAGES[scale], 20_000 // len(world.space)))
     probe: dict[str, Any] = {"name": "cnn", "steps": _PROBE[scale], "images_per_class": images}
     return Recipe(
         world=part,
