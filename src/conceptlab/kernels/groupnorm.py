@@ -1,11 +1,10 @@
 """Group normalisation of many members' images and what stands around it, channels last (Triton).
 
 Torch's own turns channels-last images back on CUDA, so that every convolution has to turn them again, and reads them
-several times. Here a program holds a few groups of one image on the chip: they are read once and written once, with a
-shift of each channel before, and GELU and dropout after, done on the way.
+several times. Here an image is read once from memory and written once, with a shift of each channel before, and GELU
+and dropout after, done on the way.
 
-Used for bfloat16 on CUDA where a group fits on the chip; everything else takes the plain path (`StackedGroupNorm`),
-and a test checks that both agree.
+Used for bfloat16 on CUDA; everything else takes the plain path (`StackedGroupNorm`), and a test checks that both agree.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ except ImportError:  # a CPU build of torch comes without Triton
 # Switched off by benchmarks and tests that compare with the plain path.
 ENABLED = True
 
-# Elements that one program can hold: of a group at most, and of the groups it takes together.
-LARGEST = 32 * 1024
-TOGETHER = 16 * 1024
+# Elements that a thread works on at a time; more channels than a block of one pixel may have take the plain path.
+EACH = 16
+WIDEST = 4096
 
 
 class Dropout(NamedTuple):
@@ -39,9 +38,9 @@ class Dropout(NamedTuple):
 
 
 def available(x: Tensor, groups: int) -> bool:
-    elements = at_least(x.shape[2] * x.shape[3]) * at_least(x.shape[1] // groups)
-    on_chip = x.is_cuda and x.dtype == torch.bfloat16 and elements <= LARGEST
-    return ENABLED and kernels is not None and on_chip
+    width = at_least(groups) * at_least(x.shape[1] // groups)
+    fits = x.is_cuda and x.dtype == torch.bfloat16 and width <= WIDEST
+    return ENABLED and kernels is not None and fits
 
 
 def apply(
@@ -177,11 +176,12 @@ def _in_order(
 
 def _plan(
     x: Tensor, groups: int, weight: Tensor, shift: Tensor | None, gelu: bool, keys: Tensor | None
-) -> tuple[tuple[int, int], tuple[int, int], dict[str, Any]]:
-    """Launch grid, sizes and compile-time form. Groups are taken together so that reads are long enough."""
+) -> tuple[tuple[int], tuple[int, int], dict[str, Any]]:
+    """Launch grid, sizes and compile-time form: one program for an image, with warps by the image's size."""
     images, channels, height, width = x.shape
-    pixels, size = at_least(height * width), at_least(channels // groups)
-    together = max(1, min(at_least(groups), TOGETHER // (pixels * size)))
+    across = at_least(groups) * at_least(channels // groups)
+    elements = at_least(height * width) * across
+    warps = 8 if elements >= 32 * 1024 else max(1, elements // 8192)  # measured on an H200
     numbers = (images // len(weight), weight.stride(0))
     form = {
         "PIXELS": height * width,
@@ -190,12 +190,12 @@ def _plan(
         "SHIFT": shift is not None,
         "GELU": gelu,
         "DROPOUT": keys is not None,
-        "BP": pixels,
-        "BG": together,
-        "BS": size,
-        "num_warps": max(1, min(16, pixels * size * together // 2048)),
+        "BP": max(1, warps * 32 * EACH // across),
+        "BG": at_least(groups),
+        "BS": at_least(channels // groups),
+        "num_warps": warps,
     }
-    return (images, -(-groups // together)), numbers, form
+    return (images,), numbers, form
 
 
 def _grown(dropped: int) -> float:

@@ -1,6 +1,7 @@
 """The kernels behind `groupnorm`; importing this needs Triton.
 
-They are limited by instructions as much as by memory, so sizes are known when they are compiled and offsets are short.
+A program walks twice over one image, channels last: once to sum, once to write. The second walk finds the image in the
+cache. Per pixel and channel there is little more than one product and sum; everything else is done per channel.
 """
 # Triton's language is not Python's: names are typed by the compiler, not by the type checker.
 # pyright: basic, reportMissingImports=false
@@ -18,26 +19,46 @@ def forward_kernel(
     SHIFT: tl.constexpr, GELU: tl.constexpr, DROPOUT: tl.constexpr,
     BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr,
 ):  # fmt: skip
-    """One program for a few groups of one image, as (pixels, groups, channels of a group): read once, written once."""
+    """Normalised images, and each group's mean and scale for the way back."""
     image = tl.program_id(0)
     first = image.to(tl.int64) * (PIXELS * SIZE * GROUPS)
-    channel, place, own, mask = _tile(PIXELS, SIZE, GROUPS, BP, BG, BS)
-    values = _shifted(x + first, shift, channel, place, own, mask, SIZE * GROUPS, SHIFT)
-    count = PIXELS * SIZE
-    mean = tl.sum(tl.sum(values, axis=2), axis=0) / count
-    centred = tl.where(mask, values - mean[None, :, None], 0.0)
-    scale = 1.0 / tl.sqrt(tl.sum(tl.sum(centred * centred, axis=2), axis=0) / count + eps)
+    channel, own = _channels(SIZE, GROUPS, BG, BS)
+    # Sums around a value of the channel itself: a mean far from zero costs no precision.
+    pivot = tl.load(x + first + channel, mask=own, other=0.0).to(tl.float32)
+    sums = tl.zeros((BP, BG * BS), dtype=tl.float32)
+    squares = tl.zeros((BP, BG * BS), dtype=tl.float32)
+    for begin in range(0, PIXELS, BP):
+        place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
+        values = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32)
+        values = tl.where(mask, values - pivot[None, :], 0.0)
+        sums += values
+        squares += values * values
+    average = tl.sum(sums, axis=0) / PIXELS
+    spread = tl.sum(squares, axis=0) - average * average * PIXELS
+    average = tl.where(own, average + pivot, 0.0)
+    added = _per_image(shift, image, channel, own, SIZE * GROUPS, SHIFT)
+    average += added
+    mean = _over_group(average, BG, BS) / SIZE
+    apart = tl.where(own, average - mean, 0.0)
+    scale = 1.0 / tl.sqrt(_over_group(spread + apart * apart * PIXELS, BG, BS) / (PIXELS * SIZE) + eps)
     w = tl.load(weight + (image // images) * stride + channel, mask=own, other=0.0).to(tl.float32)
     b = tl.load(bias + (image // images) * stride + channel, mask=own, other=0.0).to(tl.float32)
-    result = centred * (scale[None, :, None] * w) + b
-    if GELU:
-        result = _gelu(result, False)
-    if DROPOUT:
-        result = result * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
-    tl.store(y + first + place, result.to(y.dtype.element_ty), mask=mask)
-    group = tl.program_id(1) * BG + tl.arange(0, BG)
-    tl.store(means + image * GROUPS + group, mean, mask=group < GROUPS)
-    tl.store(scales + image * GROUPS + group, scale, mask=group < GROUPS)
+    slope = scale * w
+    level = (added - mean) * slope + b
+    for begin in range(0, PIXELS, BP):
+        place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
+        result = (
+            tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) * slope[None, :] + level[None, :]
+        )
+        if GELU:
+            result = _gelu(result, False)
+        if DROPOUT:
+            result = result * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
+        tl.store(y + first + place, result.to(y.dtype.element_ty), mask=mask)
+    # Every channel of a group writes the group's own value: no need to pick one.
+    group = image * GROUPS + tl.arange(0, BG * BS) // BS
+    tl.store(means + group, mean, mask=own)
+    tl.store(scales + group, scale, mask=own)
 
 
 @triton.jit
@@ -48,63 +69,91 @@ def backward_kernel(
     SHIFT: tl.constexpr, GELU: tl.constexpr, DROPOUT: tl.constexpr,
     BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr,
 ):  # fmt: skip
-    """The gradient for a few groups of one image, and the image's share in those for weight, bias and shift."""
+    """The gradient for one image, and the image's share in those for weight, bias and shift."""
     image = tl.program_id(0)
     first = image.to(tl.int64) * (PIXELS * SIZE * GROUPS)
-    channel, place, own, mask = _tile(PIXELS, SIZE, GROUPS, BP, BG, BS)
-    values = _shifted(x + first, shift, channel, place, own, mask, SIZE * GROUPS, SHIFT)
-    g = tl.load(gradient + first + place, mask=mask, other=0.0).to(tl.float32)
-    group = tl.program_id(1) * BG + tl.arange(0, BG)
-    mean = tl.load(means + image * GROUPS + group, mask=group < GROUPS, other=0.0)
-    scale = tl.load(scales + image * GROUPS + group, mask=group < GROUPS, other=0.0)
-    normal = tl.where(mask, (values - mean[None, :, None]) * scale[None, :, None], 0.0)
+    channel, own = _channels(SIZE, GROUPS, BG, BS)
+    group = image * GROUPS + tl.arange(0, BG * BS) // BS
+    scale = tl.load(scales + group, mask=own, other=0.0)
+    centre = tl.load(means + group, mask=own, other=0.0)
+    centre -= _per_image(shift, image, channel, own, SIZE * GROUPS, SHIFT)
     w = tl.load(weight + (image // images) * stride + channel, mask=own, other=0.0).to(tl.float32)
-    if DROPOUT:
-        g = g * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
-    if GELU:
-        b = tl.load(bias + (image // images) * stride + channel, mask=own, other=0.0).to(tl.float32)
-        g = g * _gelu(normal * w + b, True)
-    by_channel, by_channel_normal = tl.sum(g, axis=0), tl.sum(g * normal, axis=0)
-    share = image * (SIZE * GROUPS) + tl.reshape(channel, (BG, BS))
-    inside = tl.reshape(own, (BG, BS))
-    tl.store(to_weight + share, by_channel_normal, mask=inside)
-    tl.store(to_bias + share, by_channel, mask=inside)
-    own_w = tl.reshape(w, (BG, BS))
-    level = tl.sum(by_channel * own_w, axis=1) / (PIXELS * SIZE)
-    tilt = tl.sum(by_channel_normal * own_w, axis=1) / (PIXELS * SIZE)
-    result = (g * w - level[None, :, None] - normal * tilt[None, :, None]) * scale[None, :, None]
-    tl.store(to_x + first + place, result.to(to_x.dtype.element_ty), mask=mask)
+    b = tl.load(bias + (image // images) * stride + channel, mask=own, other=0.0).to(tl.float32)
+    slope = scale * w
+    sums = tl.zeros((BP, BG * BS), dtype=tl.float32)
+    products = tl.zeros((BP, BG * BS), dtype=tl.float32)
+    for begin in range(0, PIXELS, BP):
+        place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
+        centred = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) - centre[None, :]
+        g = tl.load(gradient + first + place, mask=mask, other=0.0).to(tl.float32)
+        if DROPOUT:
+            g = g * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
+        if GELU:
+            g = g * _gelu(centred * slope[None, :] + b[None, :], True)
+        if GELU or DROPOUT:
+            # Kept for the second walk, where it is replaced.
+            tl.store(to_x + first + place, g.to(to_x.dtype.element_ty), mask=mask)
+        sums += g
+        products += g * centred
+    by_channel = tl.sum(sums, axis=0)
+    by_channel_normal = tl.sum(products, axis=0) * scale
+    share = image * (SIZE * GROUPS) + channel
+    tl.store(to_weight + share, by_channel_normal, mask=own)
+    tl.store(to_bias + share, by_channel, mask=own)
+    level = _over_group(by_channel * w, BG, BS) / (PIXELS * SIZE) * scale
+    tilt = _over_group(by_channel_normal * w, BG, BS) / (PIXELS * SIZE) * scale * scale
+    moved = tl.zeros((BP, BG * BS), dtype=tl.float32)
+    for begin in range(0, PIXELS, BP):
+        place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
+        centred = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) - centre[None, :]
+        if GELU or DROPOUT:
+            g = tl.load(to_x + first + place, mask=mask, other=0.0).to(tl.float32)
+        else:
+            g = tl.load(gradient + first + place, mask=mask, other=0.0).to(tl.float32)
+        result = g * slope[None, :] - centred * tilt[None, :] - level[None, :]
+        tl.store(to_x + first + place, result.to(to_x.dtype.element_ty), mask=mask)
+        if SHIFT:
+            moved += tl.where(mask, result, 0.0)
     if SHIFT:
-        tl.store(to_shift + share, tl.sum(tl.where(mask, result, 0.0), axis=0), mask=inside)
+        tl.store(to_shift + share, tl.sum(moved, axis=0), mask=own)
 
 
 @triton.jit
-def _tile(
-    PIXELS: tl.constexpr, SIZE: tl.constexpr, GROUPS: tl.constexpr,
-    BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr,
-):  # fmt: skip
-    """Channels and places of a program's elements within their image, and which of them exist."""
-    pixel = tl.arange(0, BP)[:, None, None]
-    group = (tl.program_id(1) * BG + tl.arange(0, BG))[None, :, None]
-    inner = tl.arange(0, BS)[None, None, :]
-    channel = group * SIZE + inner
-    # Where blocks fit without rest, say so: the compiler does not find out by itself.
-    own = tl.full((1, BG, BS), True, tl.int1)
-    if SIZE != BS or GROUPS % BG != 0:
-        own = (inner < SIZE) & (group < GROUPS)
-    mask = tl.broadcast_to(own, (BP, BG, BS))
-    if PIXELS != BP:
-        mask = (pixel < PIXELS) & own
-    return channel, pixel * (SIZE * GROUPS) + channel, own, mask
+def _channels(SIZE: tl.constexpr, GROUPS: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr):
+    """The channel of each column of a block, and whether there is one; groups begin at multiples of BS."""
+    column = tl.arange(0, BG * BS)
+    # Where groups fit without rest, say so: the compiler does not find out by itself.
+    if SIZE == BS and GROUPS == BG:
+        return column, tl.full((BG * BS,), True, tl.int1)
+    else:
+        return column // BS * SIZE + column % BS, (column % BS < SIZE) & (column // BS < GROUPS)
 
 
 @triton.jit
-def _shifted(x, shift, channel, place, own, mask, CHANNELS: tl.constexpr, SHIFT: tl.constexpr):
-    values = tl.load(x + place, mask=mask, other=0.0).to(tl.float32)
+def _places(
+    begin, channel, own, PIXELS: tl.constexpr, CHANNELS: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr
+):
+    """Places of a block of pixels within their image, and which of them exist."""
+    pixel = begin + tl.arange(0, BP)
+    mask = tl.broadcast_to(own[None, :], (BP, BC))
+    if PIXELS % BP != 0:
+        mask = mask & (pixel < PIXELS)[:, None]
+    return pixel[:, None] * CHANNELS + channel[None, :], mask
+
+
+@triton.jit
+def _per_image(shift, image, channel, own, CHANNELS: tl.constexpr, SHIFT: tl.constexpr):
     if SHIFT:
-        added = tl.load(shift + tl.program_id(0) * CHANNELS + channel, mask=own, other=0.0).to(tl.float32)
-        values = tl.where(mask, values + added, 0.0)
-    return values
+        return tl.load(shift + image * CHANNELS + channel, mask=own, other=0.0).to(tl.float32)
+    else:
+        return tl.zeros_like(channel).to(tl.float32)
+
+
+@triton.jit
+def _over_group(values, BG: tl.constexpr, BS: tl.constexpr):
+    """Sums over the channels of each group, given back to every channel of it."""
+    total = tl.sum(tl.reshape(values, (BG, BS)), axis=1)
+    return tl.reshape(tl.broadcast_to(total[:, None], (BG, BS)), (BG * BS,))
 
 
 @triton.jit
