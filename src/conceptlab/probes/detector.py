@@ -84,15 +84,13 @@ class Detector(LearnedProbe):
 
     def _loss(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The penalty-reduced focal loss of the heat (Zhou et al. Eq. 1) and the distance of the centres."""
-        targets = labels.to(logits.device)
-        centres, there = targets[..., :2] / STRIDE, targets[..., 2]
+        centres, there = labels[..., :2] / STRIDE, labels[..., 2]
         side = logits.shape[2]
         corner = centres.floor().clamp(0, side - 1)
         place = (corner[..., 1] * side + corner[..., 0]).long()
         grid = torch.arange(side, device=logits.device)
-        apart = (grid - corner[..., 0, None]).square()[..., None, :] + (grid - corner[..., 1, None]).square()[
-            ..., None
-        ]
+        along = (grid - corner[..., None]).square()
+        apart = along[..., 0, None, :] + along[..., 1, :, None]
         wanted = ((-apart / (2 * _SPREAD**2)).exp() * there[..., None, None]).amax(1)
         heat = logits[:, 0]
         hot = wanted == 1

@@ -66,7 +66,8 @@ class LearnedProbe(Probe):
 
     def fit(self, samples: Samples) -> None:
         """Adam with cosine decay; every draw is keyed by (seed, step), so the same call gives the same probe."""
-        settings, targets = self.fitting, self._targets(samples)
+        settings = self.fitting
+        images, targets = samples.images.to(self.device), self._targets(samples).to(self.device)
         self.network.train().requires_grad_(True)
         optimiser = torch.optim.Adam(self.network.parameters(), lr=settings.learning_rate)
         for step in range(settings.steps):
@@ -74,7 +75,7 @@ class LearnedProbe(Probe):
             for group in optimiser.param_groups:
                 group["lr"] = rate
             rows = random.integers(self._key("rows", step), (settings.batch,), len(samples))
-            logits = self.network(self._disturb(samples.images[rows], step).to(self.device))
+            logits = self.network(self._disturb(images[rows], step))
             loss = self._loss(logits, targets[rows])
             optimiser.zero_grad()
             loss.backward()
@@ -102,4 +103,4 @@ class LearnedProbe(Probe):
         return (changed + self.fitting.noise * strength * noise).clamp(0, 1)
 
     def _key(self, purpose: str, step: int) -> Tensor:
-        return random.fold(random.key(self.seed, f"probes/{purpose}"), step)
+        return random.fold(random.key(self.seed, f"probes/{purpose}").to(self.device), step)
