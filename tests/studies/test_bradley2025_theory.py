@@ -13,12 +13,16 @@ import torch
 
 from conceptlab.claims import Claim, calibrate, judge
 from conceptlab.studies import Results
-from conceptlab.studies.bradley2025 import cpc, features, lights, locality
+from conceptlab.studies.bradley2025 import across, cpc, features, lights, locality
+from conceptlab.studies.okawa2023 import recipes as okawa2023
+from conceptlab.studies.park2024 import recipes as park2024
 from conceptlab.theory import random_cpc
 
 Tables = dict[str, pd.DataFrame]
 Rng = np.random.Generator
-CLAIMS = {c.id.removeprefix("bradley2025."): c for room in (cpc, features, locality) for c in room.CLAIMS}
+CLAIMS = {
+    c.id.removeprefix("bradley2025."): c for room in (cpc, features, locality, across) for c in room.CLAIMS
+}
 
 
 # --- tables with an effect as large as one likes ---
@@ -98,6 +102,26 @@ def masses(rng: Rng, seeds: int, share: float) -> Tables:
     return {"mass": pd.DataFrame(rows, columns=["seed", "trained", "cell", "level", "radius", "value"])}
 
 
+def networks(rng: Rng, seeds: int, strength: float) -> Tables:
+    """Networks whose time grows with their reach, and with how little orthogonal they are."""
+    rows = []
+    for seed, number in itertools.product(range(seeds), range(8)):
+        time = np.exp(strength * number + rng.normal())
+        rows.append((seed, "okawa2023", str(number), float(number), -float(number), time))
+    columns = ["seed", "study", "setting", "reach", "orthogonality_bottleneck", "time"]
+    return {"members": pd.DataFrame(rows, columns=columns)}
+
+
+def separations(rng: Rng, seeds: int, strength: float) -> Tables:
+    """Times that follow the separation in every seed, and the reach within a separation."""
+    rows = []
+    for seed, separation in itertools.product(range(seeds), (0.2, 0.3, 0.4)):
+        own = rng.normal()
+        reach, time = 10 * separation + own, np.exp(5 * separation + strength * own + rng.normal())
+        rows.append((seed, "park2024", f"{separation:g}", reach, time))
+    return {"members": pd.DataFrame(rows, columns=["seed", "study", "setting", "reach", "time"])}
+
+
 @dataclass(frozen=True)
 class Case:
     """A claim's tables, with the size of the effect where it holds, where it fails, and exactly at its threshold."""
@@ -119,6 +143,9 @@ CASES = {
     "locality.gain": Case(kept, 2.0, -2.0, 0.0),
     "locality.conditions": Case(shares, 0.3, -0.3, 0.0),
     "locality.neighbours": Case(masses, 0.9, 0.2, 0.5),
+    "across.local": Case(networks, 1.0, -1.0, 0.0),
+    "across.orthogonal": Case(networks, 1.0, -1.0, 0.0),
+    "across.seeds": Case(separations, 4.0, -4.0, 0.0, 12),
 }
 IDENTITIES = {"cpc.lemma", "cpc.composition", "features.necessary"}
 
@@ -212,3 +239,29 @@ def test_entangled_pairs_have_orthogonal_means_and_only_the_split_ones_fail() ->
         assert abs(row["cosine_entangled"]) < 1e-10
         assert abs(row["cosine_composing"]) < 1e-10
         assert abs(row["distance_composing"]) < 0.05 < row["distance_entangled"]
+
+
+# --- across ---
+
+
+def test_networks_generalise_when_all_their_held_out_classes_have_come() -> None:
+    rows = []
+    for member, late in (("a", 4), ("b", 9)):
+        for cls, distance, first in (("00", 0, 1), ("01", 1, 1), ("11", 2, late)):
+            rows += [(member, cls, distance, step, float(step >= first)) for step in range(1, 8)]
+    metrics = pd.DataFrame(rows, columns=["member", "class", "distance", "step", "value"])
+    found = across.generalisation_times(metrics.assign(measure="accuracy", weights="raw", variable=""))
+    assert found.loc["a", "time"] == pytest.approx(2), "the geometric mean of 1 and 4"
+    assert found["time"].tolist()[1] == np.inf
+    assert found["final"].tolist() == [1.0, 0.5]
+    assert found["last"].tolist() == [7, 7]
+
+
+def test_members_are_shared_with_the_other_papers_studies() -> None:
+    for scale in ("tiny", "small", "paper"):
+        mine = {recipe.hash for recipe in across._recipes(scale, (0, 1))}
+        theirs = okawa2023.ablation(scale, (0, 1)) + park2024.sweep(scale, (0, 1))
+        assert mine <= {recipe.hash for recipe in theirs}
+        named = {across.setting_of(recipe, scale) for recipe in theirs}
+        assert {study for study, _ in named} == {"okawa2023", "park2024"}
+        assert len(named) == len(theirs) / 2

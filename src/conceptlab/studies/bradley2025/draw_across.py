@@ -1,0 +1,84 @@
+"""Drawing `across`."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.figures.style import MUTED, RULE
+from conceptlab.studies.study import Results, Tables
+
+_STUDIES = {"okawa2023": "abc", "park2024": "def"}
+_MARKERS = "osD^vPX*<>"
+
+
+@figures.house()
+def draw_across(results: Results, tables: Tables) -> Picture:
+    page = figures.figure(columns=2, height=5.4)
+    axes = page.subplots(2, 3)
+    for row, (study, letters) in zip(axes, _STUDIES.items()):
+        members = tables["members"][tables["members"]["study"] == study]
+        levels = tables["levels"][tables["levels"]["study"] == study]
+        looks = _looks(study, members)
+        figures.panel(row[0], letters[0], f"{study}: pixel reach")
+        for setting, line in looks.items():
+            figures.band(row[0], levels[levels["setting"] == setting], line, x="level", y="pixel_reach")
+        row[0].set_xlabel("noise level, -log SNR")
+        row[0].set_ylabel("of a global average")
+        row[0].set_ylim(bottom=0)
+        figures.panel(row[1], letters[1], "Reach, time")
+        _against_time(row[1], members, "reach", "pixel reach, high noise", looks)
+        figures.panel(row[2], letters[2], "Orthogonality, time")
+        _against_time(row[2], members, "orthogonality_bottleneck", "orthogonality, bottleneck", looks)
+        row[2].legend(
+            *row[1].get_legend_handles_labels(), loc="upper left", bbox_to_anchor=(1.0, 1.05), handlelength=0.8,
+            labelspacing=0.3, labelcolor=MUTED, fontsize=6.3, borderaxespad=0.2,
+        )  # fmt: skip
+    figures.caption(
+        page,
+        f"{figures.seeds_text(len(results.seeds))} (left). Time: steps until held-out classes are drawn with an "
+        "accuracy of one half, geometric mean over classes; open, at the right edge: not all of them within training. "
+        "Grey line: orthogonality of the same concepts in pixels. Legends: what differs between networks (okawa2023), "
+        "the separation of the colours (park2024).",
+    )
+    return page
+
+
+def _looks(study: str, members: pd.DataFrame) -> dict[Hashable, figures.Line]:
+    """A colour and a marker for each setting: classes' colours for names, the scale of settings for numbers."""
+    if study == "park2024":
+        values = sorted({str(s) for s in members["setting"]}, key=float)
+        ends = float(values[0]), float(values[-1])
+        return {
+            v: figures.Line(figures.setting_colour(float(v), *ends), v, _MARKERS[i % len(_MARKERS)])
+            for i, v in enumerate(values)
+        }
+    names = list(dict.fromkeys(members["setting"]))
+    colours = figures.class_colours(names)
+    return {
+        name: figures.Line(colours[name], str(name), _MARKERS[i % len(_MARKERS)])
+        for i, name in enumerate(names)
+    }
+
+
+def _against_time(
+    ax: Axes, members: pd.DataFrame, column: str, label: str, looks: dict[Hashable, figures.Line]
+) -> None:
+    edge = 1.3 * float(members["last"].max())
+    for setting, line in looks.items():
+        rows = members[members["setting"] == setting]
+        done = np.isfinite(rows["time"])
+        ax.plot(rows.loc[done, "time"], rows.loc[done, column], line.marker, color=line.colour, ms=4,
+                mec="white", mew=0.5, label=line.label)  # fmt: skip
+        ax.plot(np.full((~done).sum(), edge), rows.loc[~done, column], line.marker, mfc="white",
+                mec=line.colour, ms=4)  # fmt: skip
+    if column.startswith("orthogonality"):
+        ax.axhline(members["orthogonality_pixels"].mean(), color=RULE, lw=1.2, zorder=0)
+    ax.set_xscale("log")
+    ax.set_xlabel("steps until it generalises")
+    ax.set_ylabel(label)
