@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: quickstart test lint types unit test-slow test-gpu clean
+.PHONY: quickstart test lint types browser unit test-slow test-gpu clean
 
 quickstart: $(VENV)/.installed
 	$(BIN)/conceptlab run quickstart
@@ -17,7 +17,13 @@ lint: $(VENV)/.developer
 types: $(VENV)/.developer
 	$(BIN)/pyright
 
-unit: $(VENV)/.developer
+# For the tests of the studio and the report: installed where apt and root are there; elsewhere they are skipped.
+browser:
+	@command -v chromedriver >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+	  && { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver >/dev/null; }; } \
+	  || echo "no browser could be installed: tests/browser will be skipped (needs chromium and chromium-driver)"
+
+unit: browser $(VENV)/.developer
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-slow: $(VENV)/.developer
