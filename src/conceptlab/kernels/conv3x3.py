@@ -26,7 +26,7 @@ except ImportError:  # a CPU build of torch comes without Triton
 # Switched off by benchmarks and tests that compare with the plain path.
 ENABLED = True
 
-TAPS = 9
+TAPS, TAP_ROWS = 9, 3
 
 
 def available(x: Tensor) -> bool:
@@ -101,7 +101,8 @@ def launch(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor
     grid = (ceil(pixels, 128), ceil(outputs, block), members)
     kernels.forward_kernel[grid](
         x, taps, bias, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along, across,
-        TURNED=turned, BIAS=bias is not None, BM=128, BN=block, BK=depth, num_warps=4, num_stages=3,
+        TURNED=turned, BIAS=bias is not None, BM=128, BN=block, BK=depth,
+        num_warps=4, num_stages=2 if channels <= 64 else 3,
     )  # fmt: skip
     return y
 
@@ -116,7 +117,7 @@ def launch_weight(x: Tensor, gradient: Tensor, members: int) -> Tensor:
     rows, columns = _weight_block(channels), _weight_block(outputs)
     tiles = ceil(channels, rows) * ceil(outputs, columns)
     length = ceil(ceil(pixels, parts), 64) * 64
-    kernels.weight_kernel[(tiles * TAPS, parts, members)](
+    kernels.weight_kernel[(tiles * TAP_ROWS, parts, members)](
         x, gradient, found, pixels, x.shape[2], x.shape[3], channels, outputs, length,
         BM=64, BC=rows, BO=columns, num_warps=4, num_stages=3,
     )  # fmt: skip
@@ -128,9 +129,9 @@ def _parts(x: Tensor, gradient: Tensor, members: int) -> Tensor:
     channels, outputs = x.shape[1], gradient.shape[1]
     pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
     tiles = ceil(channels, _weight_block(channels)) * ceil(outputs, _weight_block(outputs))
-    parts = max(1, min(pixels // 1024, 1152 // (tiles * TAPS * members)))
+    parts = max(1, min(pixels // 1024, 1152 // (tiles * TAP_ROWS * members)))
     return x.new_empty((parts, members, TAPS, channels, outputs), dtype=torch.float32)
 
 
 def _weight_block(size: int) -> int:
-    return min(128, max(16, at_least(size)))
+    return min(64, max(16, at_least(size)))
