@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -265,3 +268,23 @@ def test_members_are_shared_with_the_other_papers_studies() -> None:
         named = {across.setting_of(recipe, scale) for recipe in theirs}
         assert {study for study, _ in named} == {"okawa2023", "park2024"}
         assert len(named) == len(theirs) / 2
+
+
+# --- the page ---
+
+
+def test_the_pages_examples_run_and_say_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(first, str(PAGE), "exec"), names)
+    assert names["largest"] < 1e-10
+    assert names["errors"][0.03] < names["errors"][0.7] > 100 * names["errors"][30.0]
+    exec(compile(second, str(PAGE), "exec"), names)
+    assert names["scores"]["pixels"] == pytest.approx(0.73, abs=0.03)
+    assert names["scores"]["features"] > 0.98
+    assert "pixels" in capsys.readouterr().out
+
+
+def test_the_page_names_every_claim() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert all(f"`{name.partition('.')[2]}`" in page for name in CLAIMS)
