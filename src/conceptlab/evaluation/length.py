@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 
@@ -14,9 +15,11 @@ from conceptlab.errors import InputError
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
 from conceptlab.probes import Detector
 from conceptlab.probes.detector import THRESHOLD
-from conceptlab.worlds import ObjectWorld, derived_seed
+from conceptlab.worlds import Factors, ObjectWorld, derived_seed
+from conceptlab.worlds.objects import cut
 
 _LEAST_IMAGES = 50  # exact counts need images, not conditions
+_ROUND = 100  # scenes are drawn in hundreds, so that few different numbers of them are
 
 
 @register("length")
@@ -51,7 +54,7 @@ class Length(Measurement):
         # One layout for each K, to be looked at.
         prompts = [class_prompt(context, cls, shown) for cls in world.space] if shown else []
         for k in range(self.most + 1):
-            conditions, _ = world.layouts(k, self._images(k, images), seed)
+            conditions = world.ask(self._scenes(world, k, self._images(k, images), seed))
             prompts += [
                 Prompt(_name(k, i), condition, 1, stream=f"length {i}")
                 for i, condition in enumerate(conditions)
@@ -75,7 +78,7 @@ class Length(Measurement):
     def _rows(
         self, world: ObjectWorld, judge: Detector, k: int, drawn: list[Tensor], seed: int
     ) -> Iterable[Row]:
-        asked = _asked(world, k, len(drawn), seed)
+        asked = self._asked(world, k, len(drawn), seed)
         found = judge.find(torch.cat(drawn))
         seen = measures.answer(asked, _cells(world, found.above(THRESHOLD)))
         for name, value in _named(seen, k).items():
@@ -87,12 +90,21 @@ class Length(Measurement):
 
     def _real(self, world: ObjectWorld, judge: Detector, k: int, images: int, seed: int) -> Iterable[Row]:
         """The detector on real images of the very layouts that were asked for, which no training has seen."""
-        factors = world.draw((k,), images, seed)
+        factors = self._scenes(world, k, images, seed)
         found = judge.find(world.render(factors))
-        seen = measures.answer(_asked(world, k, images, seed), _cells(world, found.above(THRESHOLD)))
+        seen = measures.answer(self._asked(world, k, images, seed), _cells(world, found.above(THRESHOLD)))
         for name, value in _named(seen, k).items():
             if name in ("share_met", "exact_count", "precision"):
                 yield Row(str(k), "", f"detector_{name}", value)
+
+    def _scenes(self, world: ObjectWorld, k: int, n: int, seed: int) -> Factors:
+        """n scenes, cut to K objects."""
+        return {
+            name: part[:n] for name, part in cut(_drawn(world, _ROUND * -(-n // _ROUND), seed), k).items()
+        }
+
+    def _asked(self, world: ObjectWorld, k: int, images: int, seed: int) -> list[measures.Cells]:
+        return _cells(world, list(self._scenes(world, k, images, seed)["centres"][:, :k]))
 
     def _images(self, k: int, conditions: int) -> int:
         least = min(self.least, conditions)
@@ -139,8 +151,10 @@ def _name(k: int, image: int | str) -> str:
     return f"length {k} image {image}"
 
 
-def _asked(world: ObjectWorld, k: int, images: int, seed: int) -> list[measures.Cells]:
-    return _cells(world, list(world.layouts(k, images, seed)[1]))
+@functools.lru_cache(maxsize=32)
+def _drawn(world: ObjectWorld, n: int, seed: int) -> Factors:
+    """Laying scenes out takes a while, and every evaluation asks for the same."""
+    return world.draw((world.most,), n, seed)
 
 
 def _cells(world: ObjectWorld, centres: Sequence[Tensor]) -> list[measures.Cells]:

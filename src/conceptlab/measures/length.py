@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import maximum_bipartite_matching
+from scipy.optimize import linear_sum_assignment
 
 Cells = NDArray[np.number]
 
@@ -23,7 +22,7 @@ TOLERANCE = 1
 """How many cells a centre may lie from the cell asked for, along each axis."""
 KEPT = 0.9
 """The share of its base that K_max allows to be left."""
-SHIFTS = 16
+SHIFTS = 8
 """With how many other images' conditions each image is compared for the share by chance."""
 
 
@@ -49,7 +48,7 @@ def met(asked: Cells, found: Cells, tolerance: int = TOLERANCE) -> int:
     if len(asked) == 0 or len(found) == 0:
         return 0
     near = np.abs(asked[:, None] - found[None]).max(-1) <= tolerance
-    return int((maximum_bipartite_matching(csr_matrix(near), perm_type="column") >= 0).sum())
+    return int(near[linear_sum_assignment(near, maximize=True)].sum())
 
 
 def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:

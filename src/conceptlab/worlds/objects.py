@@ -142,12 +142,21 @@ class ObjectWorld(RenderedWorld):
     def layouts(self, k: int, n: int, seed: int) -> tuple[Tensor, Tensor]:
         """n prompts of K conditions from scenes that exist: conditions (n, channels, cells, cells) and the centres
         they stand for, (n, K, 2). With one seed, the prompts of K + 1 add one condition to those of K."""
-        factors = self.draw((k,), n, seed)
+        factors = cut(self.draw((self.most,), n, seed), k)
         return self.ask(factors), factors["centres"][:, :k]
 
     def condition(self, cls: Class) -> Tensor:
         """One layout of that many objects. No single condition is the mean one: see `layouts`."""
-        return self.layouts(cls[0], 1, seed=0)[0][0]
+        return self.ask(cut(self._example, cls[0]))[0]
+
+    @cached_property
+    def _example(self) -> Factors:
+        return self.draw((self.most,), 1, seed=0)
+
+
+def cut(factors: Factors, k: int) -> Factors:
+    """The same scenes with their first K objects, whatever was labelled."""
+    return {**factors, "count": torch.full_like(factors["count"], k)}
 
 
 def present(factors: Factors) -> Tensor:

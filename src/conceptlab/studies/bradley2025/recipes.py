@@ -75,7 +75,7 @@ def _evaluation(scale: Scale) -> Evaluation:
     size = SIZES[scale]
     return Evaluation(
         count={"tiny": 1, "small": 1, "paper": 4}[scale],
-        images=100,
+        images=24 if scale == "paper" else 100,
         final_images=size.conditions,
         sampler_steps={"tiny": 4, "small": 20, "paper": 50}[scale],
         ema=scale == "paper",

@@ -1,0 +1,160 @@
+"""The measurement of length generalisation, on pictures whose answers are known."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from scipy import ndimage
+from torch import Tensor
+
+from conceptlab.concepts import Split
+from conceptlab.errors import InputError
+from conceptlab.evaluation import Context, Length, Live, Row, build
+from conceptlab.evaluation.length import spurious_expected
+from conceptlab.probes import Detector, Fitting, Found, train_probe
+from conceptlab.recipe import Evaluation, Recipe
+from conceptlab.worlds import ObjectWorld, World
+from conceptlab.worlds import build as build_world
+
+WORLD = {"name": "discs", "most": 6, "gap": 2.0}
+
+
+class Outlines(Detector):
+    """Finds discs that do not touch without learning: the middle of every connected dark part."""
+
+    def find(self, images: Tensor) -> Found:
+        centres = torch.full((len(images), 2 * self.most, 2), -1.0)
+        heat = torch.zeros(len(images), 2 * self.most)
+        for number, image in enumerate(images):
+            dark = (image.mean(0) < 0.7).numpy()
+            parts, count = ndimage.label(dark)  # pyright: ignore[reportGeneralTypeIssues]
+            for i, (down, across) in enumerate(ndimage.center_of_mass(dark, parts, range(1, count + 1))):
+                centres[number, i] = torch.tensor([across + 0.5, down + 0.5])
+                heat[number, i] = 0.6
+        return Found(centres, heat)
+
+
+def context(**changes) -> Context:
+    settings = {
+        "world": WORLD,
+        "train": {"1": 2, "2": 2, "3": 2},
+        "evaluation": Evaluation(shown=0),
+        **changes,
+    }
+    recipe = Recipe(**settings)
+    world = build_world(**recipe.world)
+    judge = Outlines("detector", world.space, world.image_shape, Fitting(), 0)
+    return Context(recipe, world, Split(world.space, recipe.train), judge, None)
+
+
+def rows(made: Context, measure: Length, draw, images: int = 24, step: int | None = None) -> list[Row]:
+    """What the measurement says of a model that answers each prompt's condition with `draw(condition)`."""
+    prompts = measure.prompts(made, images)
+    pictures = dict(zip([p.name for p in prompts], draw([p.condition for p in prompts])))
+    last = made.recipe.steps if step is None else step
+    live = Live(made, last, "raw", torch.nn.Identity(), torch.nn.Identity(), pictures, {})  # type: ignore
+    return list(measure.rows(live))
+
+
+def discs(world: World):
+    """A model that draws a disc in the middle of every cell asked for."""
+    assert isinstance(world, ObjectWorld)
+
+    def draw(conditions: list[Tensor]) -> list[Tensor]:
+        drawn = []
+        for condition in conditions:
+            down, across = condition[0].nonzero().T
+            centres = torch.zeros(1, world.most, 2)
+            centres[0, : len(down)] = torch.stack((across, down), 1) * world.cell + world.cell / 2
+            factors = {
+                "centres": centres,
+                "count": torch.tensor([len(down)]),
+                "colour": torch.zeros(1, world.most),
+            }
+            drawn.append(world.render(factors))
+        return drawn
+
+    return draw
+
+
+def value(found: list[Row], measure: str, k: int, variable: str = "") -> float:
+    (row,) = [r for r in found if (r.measure, r.cls, r.variable) == (measure, str(k), variable)]
+    return row.value
+
+
+def test_prompts_ask_for_every_number_with_enough_conditions():
+    made = context()
+    prompts = Length(most=6, least_images=5).prompts(made, 20)
+    asked = [int(p.condition.sum()) for p in prompts]
+    assert [asked.count(k) for k in range(7)] == [5, 20, 10, 7, 5, 5, 5]
+    assert all(p.images == 1 for p in prompts)
+    assert len({p.name for p in prompts}) == len(prompts)
+    # Image i of every K starts from the same noise, and its layout holds that of fewer objects.
+    by_k = {k: [p for p in prompts if p.name.startswith(f"length {k} ")] for k in (2, 3)}
+    assert by_k[2][1].stream == by_k[3][1].stream
+    assert (by_k[3][1].condition >= by_k[2][1].condition).all()
+    shown = context(evaluation=Evaluation(shown=3))
+    assert sum(p.name.startswith("class ") for p in Length(most=6).prompts(shown, 2)) == 7
+
+
+def test_an_oracle_meets_every_condition():
+    # Rings of cells cannot hold discs that touch: one cell may then count two as one.
+    made = context(world={**WORLD, "gap": 6.0, "most": 3}, train={"1": 2})
+    found = rows(made, Length(most=3), discs(made.world))
+    for k in (1, 2, 3):
+        for measure in ("share_met", "share_corrected", "precision", "exact_count"):
+            assert value(found, measure, k) == 1, (measure, k)
+        assert value(found, "objects", k) == k
+        assert value(found, "share_met", k, "heat 0.3") == 1
+        assert value(found, "share_met", k, "heat 0.7") == 0
+        assert value(found, "detector_share_met", k) == value(found, "detector_exact_count", k) == 1
+    assert value(found, "exact_count", 0) == 1
+    assert not any(r.measure == "share_met" and r.cls == "0" for r in found)
+
+
+def test_other_layouts_and_empty_pictures_are_chance_and_nothing():
+    made = context()
+
+    world = made.world
+    assert isinstance(world, ObjectWorld)
+    others = {k: iter(world.layouts(k, 80, seed=99)[0]) for k in range(5)}
+
+    def junk(conditions: list[Tensor]) -> list[Tensor]:
+        return discs(world)([next(others[int(condition.sum())]) for condition in conditions])
+
+    found = rows(made, Length(most=4, least_images=80), junk, images=80)
+    assert abs(value(found, "share_corrected", 4)) < 0.15
+    assert value(found, "share_met", 4) > 0.2
+    blank = rows(made, Length(most=2), lambda asked: [torch.full((1, 3, 32, 32), 0.85)] * len(asked))
+    assert value(blank, "share_met", 2) == value(blank, "objects", 2) == 0
+
+
+def test_what_the_data_expect_beyond_conditions():
+    assert spurious_expected(context()) == {1: 0.0, 2: 0.0, 3: 0.0}
+    # One of one, two or three is labelled: no, one or two objects besides.
+    assert spurious_expected(context(world={**WORLD, "labelled": "one"})) == {1: 1.0}
+    uneven = context(world={**WORLD, "labelled": "one"}, train={"0": 5, "1": 1, "3": 3})
+    assert spurious_expected(uneven) == {1: 1.5}
+
+
+def test_the_detector_is_checked_at_the_end_only():
+    made = context()
+    early = rows(made, Length(most=1), discs(made.world), images=4, step=1)
+    assert not any(r.measure.startswith("detector_") for r in early)
+
+
+def test_what_it_cannot_measure_is_refused():
+    with pytest.raises(InputError, match="at least 1 object"):
+        build([{"name": "length", "most": 0}])
+    circles = build_world("circles")
+    recipe = Recipe(world={"name": "circles"}, train={"00": 1})
+    other = Context(recipe, circles, Split(circles.space, {"00": 1}), train_probe(circles, "analytic"), None)
+    with pytest.raises(InputError, match="needs a world of objects"):
+        Length().prompts(other, 1)
+    made = context()
+    live = Live(
+        Context(made.recipe, made.world, made.split, train_probe(circles, "analytic"), None),
+        1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {},  # type: ignore
+    )  # fmt: skip
+    with pytest.raises(InputError, match="needs a detector"):
+        list(Length().rows(live))
