@@ -179,7 +179,10 @@ def _name_axes(ax: Axes, space: ConceptSpace, *, pictures: bool) -> None:
 
 def trajectories(ax: Axes, curves: pd.DataFrame, space: ConceptSpace, split: Split) -> None:
     """How the images of each class move through concept space while the model trains: a thin line for each seed, a
-    thick one for their mean, with a ring where it starts. For spaces of up to three variables."""
+    thick one for their mean, with a ring where it starts. Beyond three variables there is no such place on paper, and
+    nothing is drawn."""
+    if len(space.concepts) > 3:
+        return
     for cls, mean in mean_paths(curves, space).items():
         colour = style.distance_colour(split.distance(cls))
         for path in seed_paths(curves, space, cls).values():

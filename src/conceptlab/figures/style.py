@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
 INK = "#1a1c20"
+_BLACK = "#101114"
 MUTED = "#5c626b"
 RULE = "#c9cdd3"
 
@@ -165,8 +166,9 @@ def setting_colour(value: float, low: float, high: float) -> tuple[float, float,
 
 
 def ink_on(colour: str | tuple[float, float, float]) -> str:
-    """Black or white, whichever reads better on a colour."""
-    return INK if luminance(colour) > 0.36 else "white"
+    """Nearly black or white, whichever reads better on a colour; on every colour of the house one has 4.5 : 1."""
+    light = luminance(colour)
+    return "white" if 1.05 / (light + 0.05) >= (light + 0.05) / (luminance(_BLACK) + 0.05) else _BLACK
 
 
 def luminance(colour: str | tuple[float, float, float]) -> float:

@@ -104,7 +104,7 @@ def slider(
     marks: Sequence[tuple[float, str]] = (),
 ) -> html.Label:
     """A native range input: arrow keys, touch and screen readers work as everywhere. `trained` shades a part of the
-    track, `marks` name places on it."""
+    track, `marks` name places on it. The number is a span: an `<output>` would take the label for itself."""
 
     def place(x: float) -> str:
         return f"{100 * (min(max(x, low), high) - low) / (high - low):.1f}%"
@@ -113,7 +113,7 @@ def slider(
     shown = {**where, "role": "shown"}
     parts: list[Any] = [
         html.Span(
-            [html.Span(label, className="name"), html.Output(id=shown, className="value")], className="head"
+            [html.Span(label, className="name"), html.Span(id=shown, className="value")], className="head"
         ),
         dcc.Input(type="range", id=where, min=low, max=high, step=step, value=value, className="range"),
     ]

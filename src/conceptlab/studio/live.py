@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
@@ -84,8 +85,17 @@ def run_view(entry: Entry) -> RunView:
         if state.status == "damaged"
     ]
     if readable:
-        view.training = training(entry.run, readable, "training", timeline_budget=0)
+        view.training = _patiently(lambda: training(entry.run, readable, "training", timeline_budget=0))
     return view
+
+
+def _patiently(look: Callable[[], T]) -> T:
+    """Look again if a file went away in between: a member that has just finished joins its tables into one."""
+    try:
+        return look()
+    except InputError:
+        time.sleep(0.2)
+        return look()
 
 
 def samples(entry: Entry, member: str) -> Timeline | None:

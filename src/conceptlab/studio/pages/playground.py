@@ -143,15 +143,23 @@ def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
         },
         "hoverinfo": "skip",
     }
-    shades = np.linspace(0, 1, len(run.output))
+    # A point of its own colour is an element of its own to draw: a few show the direction as well as all.
+    few = np.linspace(0, len(run.output) - 1, 30).round().astype(int)
     way = {
         "type": "scatter",
-        "mode": "lines+markers",
+        "mode": "lines",
         "x": _numbers(run.output[:, 0]),
         "y": _numbers(run.output[:, 1]),
-        "line": {"color": INK, "width": 2},
-        "marker": {"size": 5, "color": _numbers(shades), "colorscale": "Viridis"},
-        "text": [f"time {t:.3g}" for t in run.times],
+        "line": {"color": INK, "width": 1.5},
+        "hoverinfo": "skip",
+    }
+    times = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": _numbers(run.output[few, 0]),
+        "y": _numbers(run.output[few, 1]),
+        "marker": {"size": 7, "color": _numbers(few / few[-1]), "colorscale": "Viridis"},
+        "text": [f"time {t:.3g}" for t in run.times[few]],
         "hovertemplate": "%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     }
     layout = {
@@ -159,7 +167,7 @@ def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
         "xaxis": {"title": {"text": "first concept"}, "range": [low[0], high[0]]},
         "yaxis": {"title": {"text": "second concept"}, "range": [low[1], high[1]]},
     }
-    return {"data": [way, marks], "layout": layout}
+    return {"data": [way, times, marks], "layout": layout}
 
 
 def _losses(run: PlaygroundRun) -> Chart:

@@ -101,7 +101,7 @@ def _samples_card(members: list[dict[str, Any]]) -> Any:
                 html.Span(
                     [
                         html.Span("Step", className="name"),
-                        html.Output(id="run-step-shown", className="value"),
+                        html.Span(id="run-step-shown", className="value"),
                     ],
                     className="head",
                 ),

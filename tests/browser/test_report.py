@@ -1,0 +1,63 @@
+"""The report opens from a file with no network, and what it offers to move moves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from conceptlab.report import report
+from conceptlab.store import FigureRun
+from tests.browser.conftest import Browser
+from tests.figures import synthetic
+
+
+def page_of(run: FigureRun, tmp_path: Path) -> Path:
+    return report([run], tmp_path / "report.html")
+
+
+def requested(driver: WebDriver) -> list[str]:
+    """The addresses that were asked for since the last question."""
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [url for url in sent if not url.startswith(("data:", "blob:", "about:"))]
+
+
+def test_it_opens_offline_asks_for_nothing_and_draws(driver: WebDriver, tmp_path: Path) -> None:
+    run = synthetic.figure_run(
+        tmp_path / "runs", [synthetic.recipe(0), synthetic.recipe(1)], steps=(250, 500, 1000)
+    )
+    path = page_of(run, tmp_path)
+    browser = Browser(driver, "")
+    browser.errors()
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    try:
+        requested(driver)
+        browser.open(path.as_uri(), ".counts")
+        browser.driver.find_element(By.CSS_SELECTOR, ".charts").location_once_scrolled_into_view  # noqa: B018
+        browser.wait("document.querySelectorAll('[data-drawn=yes]').length === 2")
+        assert requested(driver) == [path.as_uri()]
+        frame = browser.js("document.querySelector('[data-frame]').src")
+        browser.slide("[data-step]", 0)
+        browser.wait("document.querySelector('[data-now]').textContent === '250'")
+        assert browser.js("document.querySelector('[data-frame]').src") != frame
+        driver.execute_script("window.scrollTo(0, 0)")
+        driver.find_element(By.XPATH, "//button[text()='inconclusive']").send_keys(Keys.ENTER)
+        assert (
+            browser.js("[...document.querySelectorAll('tr[data-verdict]')].filter((r) => !r.hidden).length")
+            == 1
+        )
+        assert browser.js("document.documentElement.scrollWidth <= 1280")
+        browser.driver.execute_script("window.scrollTo(0, 0)")
+        browser.screenshot("report")
+        assert browser.errors() == []
+    finally:
+        driver.execute_cdp_cmd(
+            "Network.emulateNetworkConditions",
+            {**offline, "offline": False, "downloadThroughput": -1, "uploadThroughput": -1},
+        )
