@@ -23,6 +23,7 @@ from conceptlab.theory import random_cpc
 
 Tables = dict[str, pd.DataFrame]
 Rng = np.random.Generator
+PAGE = Path(__file__).parents[2] / "docs" / "bradley2025_theory.md"
 CLAIMS = {
     c.id.removeprefix("bradley2025."): c for room in (cpc, features, locality, across) for c in room.CLAIMS
 }
