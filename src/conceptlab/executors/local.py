@@ -22,13 +22,11 @@ import torch
 
 from conceptlab.errors import InputError
 from conceptlab.executors.cohort import Report, run_cohort
+from conceptlab.executors.memory import fitting, free_bytes, halving
 from conceptlab.executors.probes import prepare_probe
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
 from conceptlab.training import cohort_key
-
-# Members trained together on a GPU.
-COHORT = 8
 
 
 def choose_device(name: str) -> torch.device:
@@ -78,7 +76,8 @@ def cohorts(recipes: Sequence[Recipe], device: torch.device) -> list[list[Recipe
     grouped: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         grouped.setdefault(cohort_key(recipe), []).append(recipe)
-    return [group[i : i + COHORT] for group in grouped.values() for i in range(0, len(group), COHORT)]
+    free = free_bytes(device)
+    return [cohort for group in grouped.values() for cohort in fitting(group, free)]
 
 
 def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: Report) -> None:
@@ -109,7 +108,7 @@ def _probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
 def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.device, report: Report) -> None:
     with _one_thread():
         for group in groups:
-            run_cohort(group, store, device, report)
+            halving(group, lambda part: run_cohort(part, store, device, report))
 
 
 @contextlib.contextmanager
