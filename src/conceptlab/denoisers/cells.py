@@ -74,15 +74,19 @@ class _Block(nn.Module):
         super().__init__()
         self.distance = distance
         self.time = nn.Linear(units, 2 * width)
-        # At distance 1 the gathering is a convolution; at any other it is written out, with as many weights.
+        # As many weights whatever the distance: where no neighbours are gathered, the hidden layer is five times as
+        # wide. At distance 1 gathering is a convolution; at any other it is written out.
+        hidden = 10 * width if distance == 0 else 2 * width
         self.gather = (
-            nn.Conv2d(width, 2 * width, 3, padding=1) if distance == 1 else nn.Conv2d(9 * width, 2 * width, 1)
+            nn.Conv2d(width, hidden, 3, padding=1, bias=False)
+            if distance == 1
+            else nn.Conv2d(9 * width if distance else width, hidden, 1, bias=False)
         )
-        self.back = zero_initialised(nn.Conv2d(2 * width, width, 1))
+        self.back = zero_initialised(nn.Conv2d(hidden, width, 1))
 
     def forward(self, x: Tensor, when: Tensor) -> Tensor:
         hidden = modulated(x, self.time(when))
-        seen = hidden if self.distance == 1 else neighbours(hidden, self.distance)
+        seen = neighbours(hidden, self.distance) if self.distance > 1 else hidden
         return x + self.back(F.silu(self.gather(seen)))
 
 
