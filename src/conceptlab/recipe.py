@@ -14,6 +14,7 @@ import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from conceptlab.errors import InputError, unknown
@@ -120,14 +121,15 @@ class Recipe:
                     f"recipe: keep names step {step}, where nothing is evaluated; the nearest is {near}"
                 )
 
-    @property
+    # Cached: plans of thousands of members ask for it again and again, and a recipe never changes.
+    @cached_property
     def hash(self) -> str:
         text = json.dumps([RECIPE_VERSION, self.differences()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def differences(self) -> dict[str, Any]:
         """The settings that differ from their defaults, nested as they are."""
-        return _differences(self, Recipe(train={"": 1}))
+        return _differences(self, _default())
 
     def to_dict(self) -> dict[str, Any]:
         return _plain(self)
@@ -136,7 +138,7 @@ class Recipe:
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
         return _construct(cls, data, "recipe")
 
-    @property
+    @cached_property
     def before(self) -> Recipe | None:
         """The recipe of the member this one continues from."""
         return None if self.start is None else Recipe.from_dict(self.start)
@@ -185,7 +187,19 @@ def flatten(recipe: Recipe) -> dict[str, Any]:
     return flat
 
 
+@lru_cache(maxsize=1)
+def _default() -> Recipe:
+    return Recipe(train={"": 1})
+
+
+@lru_cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
 def _plain(value: Any) -> Any:
+    if value is None or type(value) in (int, float, str, bool):
+        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
@@ -199,6 +213,8 @@ def _differences(value: Any, default: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for f in dataclasses.fields(value):
         mine, theirs = getattr(value, f.name), getattr(default, f.name)
+        if mine is theirs:
+            continue
         if dataclasses.is_dataclass(mine) and dataclasses.is_dataclass(theirs):
             if inner := _differences(mine, theirs):
                 found[f.name] = inner
@@ -230,7 +246,7 @@ def _assign(data: dict[str, Any], name: str, value: Any) -> None:
 def _construct(kind: type, data: Mapping[str, Any], where: str) -> Any:
     if not isinstance(data, Mapping):
         raise InputError(f"{where} must be a table of settings, not {data!r}")
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     for name in data:
         if name not in hints:
             raise unknown("setting", name, hints, where=where)

@@ -2,6 +2,7 @@
 
 from conceptlab.evaluation.accuracy import Accuracy
 from conceptlab.evaluation.composition import Composition
+from conceptlab.evaluation.cost import drawn_images, evaluation_flops
 from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.embeddings import Disentanglement
 from conceptlab.evaluation.generate import Drawing, draw_one, generate
@@ -54,6 +55,8 @@ __all__ = [
     "build",
     "class_prompt",
     "draw_one",
+    "drawn_images",
+    "evaluation_flops",
     "generate",
     "names",
     "observe",

@@ -4,10 +4,12 @@ from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.draw import draw, parse_prompt
 from conceptlab.executors.elicit import Elicitation, elicit
 from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
+from conceptlab.executors.plan import Plan, plan
 from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
 
 __all__ = [
     "Elicitation",
+    "Plan",
     "Report",
     "choose_device",
     "cohorts",
@@ -16,6 +18,7 @@ __all__ = [
     "elicit",
     "parse_prompt",
     "pending",
+    "plan",
     "prepare_probe",
     "ready_probe",
     "run",

@@ -58,7 +58,7 @@ def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
     return [recipe for recipe in found.values() if not store.is_done(recipe)]
 
 
-def _generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
+def generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
     """Recipes grouped so that whatever one starts from lies in an earlier group."""
     groups: dict[int, list[Recipe]] = {}
     for recipe in recipes:
@@ -69,14 +69,14 @@ def _generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
     return [groups[depth] for depth in sorted(groups)]
 
 
-def cohorts(recipes: Sequence[Recipe], device: torch.device) -> list[list[Recipe]]:
-    """Who trains with whom."""
+def cohorts(recipes: Sequence[Recipe], device: torch.device, free: float | None = None) -> list[list[Recipe]]:
+    """Who trains with whom. `free` bytes of a GPU, where it is another machine's, must be told."""
     if device.type == "cpu":
         return [[recipe] for recipe in recipes]
     grouped: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         grouped.setdefault(cohort_key(recipe), []).append(recipe)
-    free = free_bytes(device)
+    free = free_bytes(device) if free is None else free
     return [cohort for group in grouped.values() for cohort in fitting(group, free)]
 
 
@@ -86,7 +86,7 @@ def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: R
     with _one_thread():
         for world, part, judges in _probes(todo):
             prepare_probe(store, world, part, judges=judges)
-    for generation in _generations(todo):
+    for generation in generations(todo):
         groups = cohorts(generation, device)
         workers = min(cores(), len(groups)) if device.type == "cpu" else 1
         if workers <= 1:

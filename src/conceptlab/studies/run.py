@@ -58,6 +58,8 @@ class Order:
 
 def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
+    if not settings:
+        return recipe
     changed = recipe.with_settings(settings)
     before = recipe.before
     return changed if before is None else replace(changed, start=_changed(before, settings).to_dict())

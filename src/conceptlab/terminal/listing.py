@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from rich.console import Group
 from rich.table import Table
 
 from conceptlab import executors
+from conceptlab.evaluation import evaluation_flops
 from conceptlab.store import Store
 from conceptlab.studies import SCALES, STUDIES, Figure, Order, Study
-from conceptlab.training.cost import RATE, evaluation_flops, training_flops
+from conceptlab.training.cost import training_flops
 
 
 def listing() -> list[dict[str, Any]]:
@@ -58,22 +58,23 @@ def listing_table() -> Table:
     return table
 
 
-def plan_table(order: Order, store: Store, device: torch.device) -> Group:
-    """What a run would train, what it would find done, and about how long it would take."""
-    recipes = order.all_recipes()
-    todo = executors.pending(recipes, store)
-    groups = executors.cohorts(todo, device)
-    flops = sum(training_flops(recipe) + evaluation_flops(recipe) for recipe in todo)
-    lanes = min(executors.cores(), len(groups)) if device.type == "cpu" else 1
-    seconds = flops / RATE[device.type] / max(1, lanes)
+def plan_table(order: Order, store: Store, device: torch.device) -> Table:
+    """What a run would train, what it would find done, and about what it would cost."""
+    found = executors.plan(order.all_recipes(), store, device)
+    share = found.evaluation_flops / max(1, found.flops)
     table = Table("what", "how much", show_header=False)
     table.add_row("figures", ", ".join(figure.id for figure in order.figures))
-    table.add_row("members", f"{len(recipes)} ({len(recipes) - len(todo)} done already)")
-    table.add_row("cohorts", f"{len(groups)} on {device.type}, {lanes} at once")
-    table.add_row("model-steps", f"{sum(recipe.steps for recipe in todo):,}")
-    table.add_row("arithmetic", f"{flops / 1e15:.3g} PFLOP")
-    table.add_row("about", duration(seconds))
-    return Group(table)
+    table.add_row("members", f"{found.members} ({found.done} done already)")
+    table.add_row(
+        "cohorts", f"{found.cohorts} of up to {found.largest} on {device.type}, {found.lanes} at once"
+    )
+    table.add_row("model-steps", f"{found.model_steps:,}")
+    table.add_row("arithmetic", f"{found.flops / 1e15:.3g} PFLOP, {share:.0%} of it for drawing")
+    table.add_row(f"{device.type} time", f"about {duration(found.seconds)}")
+    if found.lanes > 1:
+        table.add_row("from start to end", f"about {duration(found.seconds / found.lanes)}")
+    table.add_row("memory", f"about {found.memory / 2**30:.1f} GiB for the largest cohort")
+    return table
 
 
 def duration(seconds: float) -> str:

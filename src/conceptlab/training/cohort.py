@@ -23,6 +23,7 @@ from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
+from conceptlab.training.cost import world_of
 from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, at_step, rate_factor, update
@@ -223,8 +224,7 @@ class Cohort:
 
 def cohort_key(recipe: Recipe) -> str:
     """Recipes with one key can train together: they differ in seed, data and scalar settings only."""
-    data = recipe.to_dict()
-    world = build_world(**recipe.world)
+    data, world = recipe.to_dict(), world_of(recipe)
     for name in ("seed", "data_seed", "train", "shares", "masking", "start", "world"):
         del data[name]
     for name in ("learning_rate", "weight_decay", "betas", "clip", "name"):

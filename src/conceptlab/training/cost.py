@@ -1,10 +1,10 @@
-"""What a recipe will cost, before anything is trained."""
+"""What a recipe will cost to train, before anything is trained. What it costs to measure: `evaluation.cost`."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -15,17 +15,20 @@ from torch.utils.flop_counter import FlopCounterMode
 from conceptlab.denoisers import Denoiser
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.recipe import Recipe
-from conceptlab.worlds import World
+from conceptlab.worlds import LabelledWorld, World
 from conceptlab.worlds import build as build_world
 
 # Rates that were reached with convolutional networks like ours, in FLOP/s: one CPU thread; one H200 with a cohort.
 # They give an idea of the time, not a promise; progress shows the real rate.
 RATE = {"cpu": 40e9, "cuda": 100e12, "mps": 1e12}
 
+# Bytes a process takes before it trains anything: Python, torch and, on a GPU, its context and libraries.
+_OVERHEAD = {"cpu": 400 * 2**20, "cuda": 800 * 2**20, "mps": 800 * 2**20}
+
 
 def model_flops(recipe: Recipe) -> int:
     """FLOPs to evaluate the network once on one image."""
-    world = _world(json.dumps(dict(recipe.world), sort_keys=True))
+    world = world_of(recipe)
     part = json.dumps(dict(recipe.denoiser), sort_keys=True)
     return _network_flops(world.image_shape, world.condition_shape, part)
 
@@ -35,27 +38,30 @@ def training_flops(recipe: Recipe) -> int:
     return 3 * model_flops(recipe) * recipe.batch * recipe.steps
 
 
-def evaluation_flops(recipe: Recipe) -> int:
-    """Drawing for the ordinary prompt of every class at every evaluation; other prompts come on top."""
-    settings = recipe.evaluation
-    classes = len(_world(json.dumps(dict(recipe.world), sort_keys=True)).space)
-    images = classes * settings.images * len(recipe.evaluation_steps()) * (2 if settings.ema else 1)
-    return model_flops(recipe) * images * settings.sampler_steps
-
-
 def member_bytes(recipe: Recipe) -> int:
     """Memory that one more member of a cohort takes on a GPU; measured, both papers' networks took 70 to 90 % of it.
 
     For each parameter the weights, two moments, the gradient and a copy in the network's precision, perhaps a moving
     average; what the layers give, kept for the way back, and as much again for gradients; and the data.
     """
-    world = _world(json.dumps(dict(recipe.world), sort_keys=True))
+    world = world_of(recipe)
     part = json.dumps(dict(recipe.denoiser), sort_keys=True)
     parameters, outputs = _network_size(world.image_shape, world.condition_shape, part)
     width = 2 if recipe.precision == "bfloat16" else 4
     each = 16 + width + (4 if recipe.ema else 0)
-    images = sum(recipe.train.values()) * math.prod(world.image_shape) * 4
+    depth = 1 if isinstance(world, LabelledWorld) else 4
+    images = sum(recipe.train.values()) * math.prod(world.image_shape) * depth
     return parameters * each + 2 * outputs * recipe.batch * width + images
+
+
+def training_memory(recipes: Sequence[Recipe], device: str) -> int:
+    """About how many bytes a cohort takes on a kind of device, the process itself included."""
+    return _OVERHEAD[device] + sum(map(member_bytes, recipes))
+
+
+def world_of(recipe: Recipe) -> World:
+    """The world of a recipe, built once for all recipes that share it."""
+    return _world(json.dumps(dict(recipe.world), sort_keys=True))
 
 
 @lru_cache(maxsize=1024)

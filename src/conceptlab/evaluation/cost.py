@@ -1,0 +1,73 @@
+"""What it will cost to measure a recipe's model: drawing for every prompt of every measurement, at every evaluation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+
+from conceptlab.concepts import Split
+from conceptlab.evaluation.measurement import Context, Measurement, Prompt, all_prompts, build
+from conceptlab.probes import Probe
+from conceptlab.recipe import Recipe
+from conceptlab.training.cost import model_flops, world_of
+from conceptlab.worlds import World
+
+
+def evaluation_flops(recipe: Recipe) -> int:
+    """FLOPs of all drawings. What a measurement computes from weights or gradients by itself is not counted."""
+    settings = recipe.evaluation
+    evaluations = len(recipe.evaluation_steps())
+    last = settings.final_images or settings.images
+    drawn = (evaluations - 1) * drawn_images(recipe, settings.images) + drawn_images(recipe, last)
+    return model_flops(recipe) * settings.sampler_steps * drawn * (2 if settings.ema else 1)
+
+
+def drawn_images(recipe: Recipe, images: int) -> int:
+    """Images drawn at one evaluation; one that is guided counts twice, as the network does."""
+    world = world_of(recipe)
+    # What is asked for depends on the classes and the parts of the condition, not on what they look like: a sweep
+    # over looks or seeds is counted once.
+    asked = json.dumps([dict(part) for part in recipe.evaluation.measurements], sort_keys=True)
+    key = (
+        world.space,
+        world.condition_shape,
+        tuple(recipe.train),
+        recipe.condition_dropout > 0,
+        asked,
+        images,
+    )
+    if key not in _counted:
+        _counted[key] = _count(recipe, world, images)
+    return _counted[key]
+
+
+_counted: dict[tuple[object, ...], int] = {}
+
+
+def _count(recipe: Recipe, world: World, images: int) -> int:
+    # Which prompts there are does not depend on who judges them.
+    context = Context(recipe, world, Split(world.space, recipe.train), cast(Probe, None), None)
+    measurements = build(recipe.evaluation.measurements)
+    prompts = all_prompts(measurements, context, images)
+    return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
+
+
+def _second_round(
+    measurements: Sequence[Measurement], context: Context, prompts: Sequence[Prompt]
+) -> list[Prompt]:
+    """What is drawn after a look at the first drawings: as much, whatever is seen there."""
+    space = context.world.space
+    blank = {
+        prompt.name: {
+            v.name: np.full((prompt.images, len(v.values)), 1 / len(v.values)) for v in space.concepts
+        }
+        for prompt in prompts
+    }
+    return [prompt for measurement in measurements for prompt in measurement.refinements(context, blank)]
+
+
+def _weight(prompt: Prompt) -> int:
+    return prompt.images * (1 if prompt.guidance is None else 2)

@@ -1,0 +1,92 @@
+"""Plans: counted against what a run really draws and holds, and quick for thousands of members."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+
+from conceptlab import executors
+from conceptlab.evaluation import build, drawn_images, evaluation_flops, generate, observe
+from conceptlab.executors.cohort import _context
+from conceptlab.executors.plan import plan
+from conceptlab.recipe import Evaluation
+from conceptlab.store import Store
+from conceptlab.training import Cohort
+from conceptlab.training.cost import member_bytes, model_flops, training_flops, training_memory
+from tests.tiny import tiny_recipe
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    "measurements",
+    [
+        ({"name": "accuracy"},),
+        ({"name": "accuracy"}, {"name": "edges"}),
+        ({"name": "accuracy"}, {"name": "redraws", "count": 3, "images": 6}),
+        ({"name": "accuracy"}, {"name": "latent", "images": 2}, {"name": "guidance", "images": 2}),
+        ({"name": "prompt_search", "strengths": [1.0, 2.0], "classes": ["111"], "images": 2},),
+    ],
+)
+def test_drawings_are_counted_as_they_are_drawn(tmp_path, measurements):
+    base = tiny_recipe()
+    recipe = replace(base, evaluation=replace(base.evaluation, measurements=measurements))
+    executors.prepare_probe(Store(tmp_path), recipe.world, recipe.evaluation.probe, judges=True)
+    cohort, drawn = Cohort([recipe]), 0
+
+    def draw(prompts):
+        nonlocal drawn
+        drawn += sum(p.images * (2 if p.guidance else 1) for p in prompts[0])
+        return generate(cohort, "raw", prompts)
+
+    observe(build(measurements), [_context(recipe, Store(tmp_path))], 4, draw)
+    assert drawn_images(recipe, 4) == drawn
+
+
+def test_evaluation_counts_every_step_both_weights_and_the_last_images():
+    evaluation = Evaluation(count=4, images=4, final_images=10, sampler_steps=3, ema=True)
+    recipe = tiny_recipe(evaluation=evaluation)
+    assert evaluation_flops(recipe) == model_flops(recipe) * 3 * 2 * 8 * (3 * 4 + 10)
+
+
+def test_a_plan_counts_members_cohorts_and_what_is_done(tmp_path):
+    recipes = [tiny_recipe(seed=s) for s in range(3)] + [tiny_recipe(batch=8)]
+    store = Store(tmp_path)
+    executors.run(recipes[:1], store, CPU, lambda members, steps: None)
+    found = plan(recipes, store, CPU)
+    assert (found.members, found.done, found.cohorts, found.largest) == (4, 1, 3, 1)
+    assert found.model_steps == 36
+    assert found.training_flops == sum(training_flops(r) for r in recipes[1:])
+    on_gpu = plan(recipes, store, torch.device("cuda"), free=2**34)
+    assert (on_gpu.cohorts, on_gpu.largest, on_gpu.lanes) == (2, 2, 1)
+    assert plan(recipes[:1], store, CPU).memory == 0
+
+
+def test_what_others_start_from_is_planned_too(tmp_path):
+    before = tiny_recipe()
+    after = tiny_recipe(start=before.to_dict(), train={"111": 20})
+    found = plan([after], Store(tmp_path), CPU)
+    assert (found.members, found.done, found.cohorts, found.model_steps) == (1, 0, 2, 24)
+
+
+def test_memory_is_that_of_the_hungriest_cohort(tmp_path):
+    small, large = tiny_recipe(), tiny_recipe(batch=64)
+    found = plan([small, tiny_recipe(seed=1), large], Store(tmp_path), CPU)
+    assert found.memory == training_memory([large], "cpu")
+    assert member_bytes(large) > 2 * member_bytes(small)
+
+
+def test_ten_thousand_members_are_planned_in_seconds(tmp_path):
+    plan([tiny_recipe()], Store(tmp_path), torch.device("cuda"), free=2**34)
+    started = time.process_time()
+    recipes = [
+        tiny_recipe(seed=seed, world={**tiny_recipe().world, "location": 0.001 * place})
+        for seed in range(100)
+        for place in range(100)
+    ]
+    found = plan(recipes, Store(tmp_path), torch.device("cuda"), free=2**34)
+    assert (found.members, found.cohorts) == (10_000, 313)
+    assert time.process_time() - started < 5
