@@ -19,7 +19,7 @@ Objects = dict[str, Tensor]
 """Properties of objects, each (scenes, objects, …)."""
 
 CANDIDATES = 64
-ATTEMPTS = 100
+ATTEMPTS = 200
 
 
 def arrange(

@@ -2,8 +2,9 @@
 
 CLEVR keeps .25 between any two solids and .4 between their places to the left and right, and to the front and back,
 as the camera sees them; a scene in which something is mostly hidden is thrown away. The .4 serve questions such as
-"what is left of …", and twelve solids do not fit with it: here it is .2. What would hide something is decided before
-rendering: in the picture, the outlines of two solids overlap little, and no two centres lie in one cell.
+"what is left of …", and twelve solids do not fit with it: here it is .1. What would hide something is decided before
+rendering: in the picture, the circles around two solids of their size do not overlap, and no two centres lie in
+one cell. All solids lie within the picture.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import torch
 from torch import Tensor
 
 from conceptlab import random
-from conceptlab.worlds.placement import CANDIDATES, Objects, arrange
+from conceptlab.worlds.placement import Objects, arrange
 from conceptlab.worlds.scenes.camera import CAMERA, CAMERA_JITTER, LAMP_JITTER, LAMPS, Camera
 from conceptlab.worlds.scenes.solids import SHAPES, half_height
 
@@ -24,9 +25,13 @@ SIZES = (0.7, 0.35)
 FIELD = 3.0
 """Solids stand within ± this far of the origin."""
 LEAST_DISTANCE = 0.25
-MARGIN = 0.2
-OVERLAP = 0.8
-"""Centres in the picture are at least this share of the two outlines' radii apart."""
+MARGIN = 0.1
+OVERLAP = 1.0
+"""Centres in the picture are at least this multiple of the sum of the two outlines' radii apart."""
+LEAST_CELLS = 1.5
+"""Centres in the picture are at least so many cells apart, and so never in one cell."""
+CANDIDATES = 192
+"""Places tried for each solid: in a crowded scene few are left."""
 # Keys of a scene that are not keys of an attempt at it.
 _CAMERA_KEY, _LAMP_KEY = 1 << 20, (1 << 20) + 1
 
@@ -90,9 +95,9 @@ def _clash(resolution: int, cells: int) -> Callable[[Objects, Objects], Tensor]:
             return outside
         touching = _apart(new, placed, "ground") < LEAST_DISTANCE + _sum(new, placed, "size")
         aligned = (new["seen_along"][:, :, None] - placed["seen_along"][:, None]).abs().amin(-1) < MARGIN
-        hidden = _apart(new, placed, "centres") < OVERLAP * _sum(new, placed, "radius")
-        shared = ((centres / cell).floor()[:, :, None] == (placed["centres"] / cell).floor()[:, None]).all(-1)
-        return outside | (touching | aligned | hidden | shared).any(-1)
+        least = (OVERLAP * _sum(new, placed, "radius")).clamp(min=LEAST_CELLS * cell)
+        hidden = _apart(new, placed, "centres") < least
+        return outside | (touching | aligned | hidden).any(-1)
 
     return clash
 
