@@ -259,6 +259,9 @@ def test_several_runs_of_one_figure_are_set_side_by_side(tmp_path: Path) -> None
     assert "Side by side" in page.text
     assert "quickstart.emergence · paper" in page.text
     assert re.search(r"steps default 2000", page.text)
+    assert re.search(r"on cpu \(x86_64\) cpu \(x86_64\) time 3 min 14 s", page.text)
+    # Two charts for each run's training, and its curves once more beside the other's.
+    assert len(charts(page)) == 6
     assert "not drawn" in page.text
 
 

@@ -171,23 +171,44 @@ def _comparisons(parts: Sequence[FigurePart]) -> list[dict[str, Any]]:
         ids = list(dict.fromkeys(id_ for judged in verdicts for id_ in judged))
         statements = {v.id: v.statement for judged in verdicts for v in judged.values()}
         claims = [(statements[id_], [judged.get(id_) for judged in verdicts]) for id_ in ids]
-        found.append({"name": name, "parts": same, "claims": claims, "facts": _facts(same)})
+        about = {"facts": _facts(same), "settings": _settings(same), "curves": _curves(same)}
+        found.append({"name": name, "parts": same, "claims": claims, **about})
     return found
 
 
 def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
-    """What was run, for each of several runs of one figure; settings only where they differ."""
-    facts = [
+    """What was run, on what and how long, for each of several runs of one figure."""
+    return [
         ("scale", [str(part.manifest.get("scale", "–")) for part in parts]),
         ("seeds", [str(len(part.manifest.get("seeds", []))) for part in parts]),
+        ("on", [part.training.environment.get("device", "–") if part.training else "–" for part in parts]),
         ("time", [duration(part.manifest.get("seconds")) for part in parts]),
     ]
+
+
+def _settings(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
+    """The settings in which runs of one figure differ."""
     flat = [_flat(part.training.differences) if part.training else {} for part in parts]
+    found = []
     for key in sorted({key for settings in flat for key in settings}):
-        values = [setting_text(settings.get(key, "default")) for settings in flat]
+        # A class that is not named is not trained on; any other setting that is not named has its default.
+        missing = "–" if key.startswith("train.") else "default"
+        values = [setting_text(settings.get(key, missing)) for settings in flat]
         if len(set(values)) > 1 and key != "seed":
-            facts.append((key, values))
-    return facts
+            found.append((key, values))
+    return found
+
+
+def _curves(parts: Sequence[FigurePart]) -> list[Any]:
+    """The accuracy curves of each run; those of the first setting where one has several. Small charts go without a
+    legend: colours and markers are those of every other chart."""
+    charts = [
+        part.training.settings[0].accuracy if part.training and part.training.settings else None
+        for part in parts
+    ]
+    if not any(charts):
+        return []
+    return [chart and {**chart, "layout": {**chart["layout"], "showlegend": False}} for chart in charts]
 
 
 def _flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:

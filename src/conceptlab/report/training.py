@@ -17,6 +17,7 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.figures import distance_colour, select
 from conceptlab.figures.style import ink_on
+from conceptlab.report.capability import capability_chart
 from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart, shade
 from conceptlab.report.timeline import Timeline, timeline
 from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, gather
@@ -36,6 +37,8 @@ class Setting:
     caption: str = ""
     graph: Chart | None = None
     accuracy: Chart | None = None
+    ways: Chart | None = None
+    ways_caption: str = ""
     drawn: list[dict[str, Any]] = field(default_factory=list)
 
 
@@ -147,6 +150,9 @@ def _setting(label: str, members: Sequence[Member], rows: pd.DataFrame) -> Setti
         made.graph = concept_space_chart(rows, split)
         made.accuracy = accuracy_chart(rows)
         made.drawn = _drawn(rows, split)
+        found = capability_chart(rows, split)
+        if found:
+            made.ways, made.ways_caption = found
     return made
 
 

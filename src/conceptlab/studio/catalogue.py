@@ -84,6 +84,13 @@ class Entry:
         total = sum(state.steps for state in self.members)
         return sum(min(s.step, s.steps) for s in self.members) / total if total else 1.0
 
+    @property
+    def promptable(self) -> list[str]:
+        """Members with a checkpoint to draw from."""
+        folder = self.run.store.root / "members"
+        usable = [state.id for state in self.members if state.status not in ("not started", "damaged")]
+        return [id_ for id_ in usable if any((folder / id_ / "checkpoints").glob("[0-9]*.safetensors"))]
+
     def member(self, id_: str | None = None) -> Member:
         """A member of this run, the first readable one by default."""
         readable = [s.id for s in self.members if s.status not in ("not started", "damaged")]
@@ -157,7 +164,8 @@ def _checked(manifest: Any, path: Path) -> dict[str, Any]:
     members = manifest.get("members") if isinstance(manifest, dict) else None
     if not isinstance(members, list) or not all(isinstance(m, str) for m in members):
         raise InputError(f"{path / 'manifest.json'} does not say which members it has")
-    return manifest
+    # A sweep over a setting that was fixed by hand names one member several times.
+    return {**manifest, "members": list(dict.fromkeys(members))}
 
 
 def member_path(run: FigureRun, id_: str) -> Path:

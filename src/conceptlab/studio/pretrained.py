@@ -27,10 +27,9 @@ def pack(run: FigureRun, into: Path, checkpoints: Mapping[str, Sequence[int]]) -
         if id_ not in manifest["members"]:
             raise InputError(f"{run.path} has no member {id_}; it has {', '.join(manifest['members'])}")
     target = Store(into).figure(manifest["study"], manifest["scale"], manifest["figure"])
-    for part in ("manifest.json", "claims.json", "tables", "figures"):
-        _copy(run.path / part, target.path / part)
-    for spare in (path for path in (target.path / "figures").iterdir() if path.suffix != ".png"):
-        spare.unlink()
+    for part in ("manifest.json", "claims.json", *(f"figures/{path.name}" for path in run.pictures)):
+        if (run.path / part).exists():
+            _copy(run.path / part, target.path / part)
     for member in run.members:
         place = into / "members" / member.id
         for name in _KEPT:

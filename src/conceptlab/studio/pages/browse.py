@@ -84,8 +84,7 @@ def _table(entries: list[Entry]) -> html.Div:
 def _row(entry: Entry) -> html.Tr:
     manifest, address = entry.manifest, quote(entry.key)
     where = dcc.Link(str(manifest.get("figure", entry.name)), href=f"/run/{address}", className="strong")
-    trained = [state for state in entry.members if state.step and state.status != "damaged"]
-    prompt = dcc.Link("prompt", href=f"/prompt/{address}", className="button") if trained else ""
+    prompt = dcc.Link("prompt", href=f"/prompt/{address}", className="button") if entry.promptable else ""
     return html.Tr(
         [
             html.Td([where, html.Small(f" {manifest.get('study')}" if entry.shipped else "")]),

@@ -31,7 +31,7 @@ _COLUMNS = 4
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
-    promptable = [entry for entry in studio.catalogue.entries() if _members(entry)]
+    promptable = [entry for entry in studio.catalogue.entries() if entry.promptable]
     if not promptable:
         return [heading("Prompt", _LEAD), problem("No run here has kept a checkpoint yet.")]
     entry = studio.catalogue.find(rest) if rest else _default(promptable)
@@ -108,22 +108,13 @@ def _panel(name: str, title: str) -> html.Figure:
     )
 
 
-def _members(entry: Entry) -> list[str]:
-    """Members with a checkpoint to draw from."""
-    if entry.problem:
-        return []
-    folder = entry.run.store.root / "members"
-    usable = [s.id for s in entry.members if s.status not in ("not started", "damaged")]
-    return [id_ for id_ in usable if any((folder / id_ / "checkpoints").glob("[0-9]*.safetensors"))]
-
-
 def register(app: Dash, studio: Studio) -> None:
     @app.callback(
         Output("prompt-member", "options"), Output("prompt-member", "value"), Input("prompt-run", "value")
     )
     def choose_run(key: str) -> Any:
         entry = studio.catalogue.find(key)
-        ids = _members(entry)
+        ids = entry.promptable
         seeds = {state.id: state.seed for state in entry.members}
         options = [{"label": f"seed {seeds[id_]} · {id_}", "value": id_} for id_ in ids]
         return options, ids[0] if ids else None

@@ -45,7 +45,7 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         html.Div(
             [
                 _charts(settings),
-                _samples_card(shown),
+                html.Div([_samples_card(shown), _ways_card(settings)]),
             ],
             className="two" if members else "hidden",
         ),
@@ -73,6 +73,16 @@ def _charts(settings: list[Setting]) -> Any:
         graph("run-space", label=_SPACE, height="390px"),
         graph("run-accuracy", label=_CURVES, height="270px"),
         hint=html.Span(id="run-caption"),
+    )
+
+
+def _ways_card(settings: list[Setting]) -> Any:
+    """Only where capability was measured beside behaviour."""
+    return card(
+        "Capability and behaviour",
+        graph("run-ways", label="Training step, capability and behaviour of every seed", height="330px"),
+        hint=html.Span(id="run-ways-caption"),
+        className="" if any(setting.ways for setting in settings) else "hidden",
     )
 
 
@@ -150,6 +160,8 @@ def register(app: Dash, studio: Studio) -> None:
         Output("run-accuracy", "figure"),
         Output("run-caption", "children"),
         Output("run-drawn", "children"),
+        Output("run-ways", "figure"),
+        Output("run-ways-caption", "children"),
         Input("run-setting", "value"),
         Input("run-stamp", "data"),
         State("run-key", "data"),
@@ -158,18 +170,20 @@ def register(app: Dash, studio: Studio) -> None:
         entry = studio.catalogue.find(key)
         view = _view(studio, entry)
         settings = view.training.settings if view.training else []
-        if not settings:
-            return no_update, no_update, "Nothing has been measured yet.", ""
-        setting = settings[min(place or 0, len(settings) - 1)]
-        if setting.graph is None or setting.accuracy is None:
-            return no_update, no_update, "Nothing has been measured yet.", ""
+        setting = settings[min(place or 0, len(settings) - 1)] if settings else None
+        if setting is None or setting.graph is None or setting.accuracy is None:
+            return no_update, no_update, "Nothing has been measured yet.", "", no_update, no_update
         # The reader's view of the space stays when new points arrive.
         space = themed(setting.graph)
         space["layout"] |= {"uirevision": key}
         curves = themed(setting.accuracy)
         curves["layout"]["legend"] = {"orientation": "h", "y": 1.14, "x": 0}
         curves["layout"]["margin"] = {"l": 50, "r": 10, "t": 24, "b": 42}
-        return space, curves, setting.caption, _drawn(setting)
+        ways = no_update
+        if setting.ways:
+            ways = themed(setting.ways)
+            ways["layout"] |= {"uirevision": key}
+        return space, curves, setting.caption, _drawn(setting), ways, setting.ways_caption
 
     @app.callback(
         Output("run-frames", "data"),
@@ -251,7 +265,7 @@ def _facts(entry: Entry) -> Any:
         bar = html.Div(html.Div(style={"width": f"{100 * entry.share:.1f}%"}), className="bar")
         state.append(html.Div([bar, html.Small(f"{entry.share:.0%}")], className="progress"))
     parts.append(html.Div([html.Dt("State"), html.Dd(state)]))
-    if first:
+    if entry.promptable:
         parts.append(
             dcc.Link("Prompt this model", href=f"/prompt/{quote(entry.key)}", className="button primary")
         )
@@ -259,11 +273,13 @@ def _facts(entry: Entry) -> Any:
 
 
 def _problems(entry: Entry, view: RunView) -> list[Any]:
-    said = [*view.problems]
+    """What is wrong, and below it what is only worth knowing."""
+    said, notes = [*view.problems], []
     if view.training:
-        said += [*view.training.problems, *view.training.notes]
+        said += view.training.problems
         said += [f"Seed {m['seed']} failed: {m['reason']}" for m in view.training.members if m["reason"]]
-    return [problem(text) for text in said]
+        notes = view.training.notes
+    return [*(problem(text) for text in said), *(html.P(text, className="hint") for text in notes)]
 
 
 def _drawn(setting: Setting) -> Any:
