@@ -1,4 +1,4 @@
-"""Capability and behaviour in three dimensions: the numbers are those that were measured, and absent where none were."""
+"""Capability and behaviour in three dimensions: the numbers that were measured, and no chart where none were."""
 
 from __future__ import annotations
 
