@@ -1,0 +1,82 @@
+"""Claims of bradley2025's experiments: each can be reproduced, contradicted and undecided, and rarely sees what is not
+there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from conceptlab.claims import calibrate, judge
+from conceptlab.studies.bradley2025 import k_sweep, length
+from conceptlab.studies.bradley2025.tables import WHOLE, base_of, summary
+
+CLAIMS = {
+    claim.id.removeprefix("bradley2025."): claim
+    for room in (length, k_sweep)
+    for figure in room.FIGURES
+    for claim in figure.claims
+}
+# What each experiment keeps where the claims hold; reversed, they fail; all alike, there is nothing to find.
+KEPT = {"1": 0.7, "2": 0.5, "3": 0.9}
+
+
+def table(rng: np.random.Generator, effect: float, seeds: int = 6) -> dict[str, pd.DataFrame]:
+    rows = []
+    for seed in range(seeds):
+        for trained in (3, 5):
+            for experiment, level in KEPT.items():
+                for reach in (0, 1, 7) if experiment == "3" else (WHOLE,):
+                    far = -0.3 if reach == 7 else 0.0
+                    kept = 0.7 + effect * (level + far - 0.7) + 0.03 * rng.standard_normal()
+                    rows.append((seed, experiment, trained, reach, kept, 20 * kept))
+    columns = ["seed", "experiment", "trained", "reach", "kept", "k_max"]
+    return {"summary": pd.DataFrame(rows, columns=columns).assign(experiment_reach=1)}
+
+
+def own(name: str, tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """What the claim's figure has: `length` one reach, `k-sweep` one training range."""
+    rows = tables["summary"]
+    kept = (
+        rows[rows["reach"].isin([1, WHOLE])]
+        if CLAIMS[name].figure == "length"
+        else rows[rows["trained"] == 3]
+    )
+    return {"summary": kept}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_each_claim_can_hold_and_fail_and_be_undecided(name):
+    rng = np.random.default_rng(0)
+    claim = CLAIMS[name]
+    assert judge([claim], own(name, table(rng, 1.0)), "paper")[0].verdict == "reproduced"
+    assert judge([claim], own(name, table(rng, -1.0)), "paper")[0].verdict == "not reproduced"
+    assert judge([claim], own(name, table(rng, 0.0, seeds=3)), "paper")[0].verdict == "inconclusive"
+    empty = {"summary": table(rng, 1.0)["summary"].iloc[:0]}
+    assert judge([claim], empty, "paper")[0].verdict == "inconclusive"
+
+
+# The claims of `length` differ in which experiments they compare, not in how.
+@pytest.mark.parametrize("name", ["all-labelled-further-3", "local-k-max-5", "reach"])
+def test_chance_is_rarely_taken_for_an_effect(name):
+    found = calibrate(CLAIMS[name], lambda rng: own(name, table(rng, 0.0, seeds=5)), datasets=200)
+    assert found.reproduced <= 0.05 + 2 * (0.05 * 0.95 / 200) ** 0.5
+
+
+def test_summary_on_curves_whose_answer_is_known():
+    shares = {"1": [1.0, 1.0, 1.0, 0.9, 0.6], "2": [0.8, 0.7, 0.6, 0.4, 0.2]}
+    rows = [
+        {"seed": 0, "experiment": e, "trained": 3, "reach": WHOLE, "step": 9, "k": k, "variable": "", "measure": m,
+         "value": value}
+        for e, values in shares.items()
+        for k, value in enumerate(values, start=1)
+        for m in ("share_met", "share_corrected")
+    ]  # fmt: skip
+    found = summary(pd.DataFrame(rows)).set_index("experiment")
+    assert base_of("1", 3) == found.loc["1", "base"] == 3
+    assert base_of("3", 5) == found.loc["2", "base"] == 1
+    assert found.loc["1", "k_max"] == 4
+    assert found.loc["2", "k_max"] == 1
+    assert found.loc["1", "kept"] == pytest.approx(0.75)
+    assert found.loc["2", "kept"] == pytest.approx(0.3 / 0.8)
+    assert found.loc["2", "base_share"] == 0.8
