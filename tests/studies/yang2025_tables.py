@@ -154,3 +154,38 @@ def compositions(rng: np.random.Generator, seeds: int, noise: float) -> Tables:
             }
         )
     }
+
+
+_SEPARATIONS = (0.2, 0.3, 0.4, 0.5)
+
+
+def bridge(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
+    """Runs of Figure 6: at low separations the rise passes the noise level by `effect`, at high ones not at all; speed
+    grows with the signal as much as `effect` says."""
+    rows = []
+    for seed, separation in itertools.product(range(seeds), _SEPARATIONS):
+        swing = 0.1 + (effect if separation < 0.35 else 0.0) + 0.02 * rng.standard_normal()
+        speed = np.exp(20 * effect * separation + rng.standard_normal())
+        rows.append((seed, separation, swing, 0.1, separation**2, speed))
+    columns = ["seed", "separation", "swing", "noise", "signal", "speed"]
+    return {"swings": pd.DataFrame(rows, columns=columns)}
+
+
+def foretold(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
+    """Pairs of `predict`: measured ratios follow the foretold ones with the slope `effect`, up to noise."""
+    sim = np.tile(np.linspace(0.0, 2.0, 20), seeds)
+    measured = effect * sim + 0.3 * rng.standard_normal(len(sim))
+    columns = {"seed": np.repeat(range(seeds), 20), "sim": sim, "measured": measured}
+    return {"pairs": pd.DataFrame(columns)}
+
+
+def rivals(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
+    """Pairs of `predict` that SIM misses by .5 and the baseline by .5 + effect, up to noise."""
+    tables = foretold(rng, seeds, 1.0)
+    pairs = tables["pairs"]
+    measured = pairs["sim"] + 0.5 + 0.1 * rng.standard_normal(len(pairs))
+    return {
+        "pairs": pairs.assign(
+            measured=measured, baseline=pairs["sim"] - effect + 0.1 * rng.standard_normal(len(pairs))
+        )
+    }

@@ -1,11 +1,14 @@
 """yang2025: "Swing-by Dynamics in Concept Learning and Compositional Generalization" (Yang et al., ICLR 2025).
 
-All figures that need theory or small networks alone, and the map the paper does not have. Everything runs on a CPU;
-nothing is trained into the store. What was found, figure by figure, is told in `docs/yang2025.md`.
+All figures, the map of how often Swing-by happens, and `predict`, from concept signals to what a network learns when;
+the paper has neither. Figure 6 draws from the members of park2024's sweep and `predict` from members of its own; all
+others need theory or small networks alone and train nothing into the store. What was found is told in
+`docs/yang2025.md`.
 """
 
 from conceptlab.studies.study import Study
 from conceptlab.studies.yang2025 import (
+    bridge,
     compositions,
     deep,
     examples,
@@ -13,13 +16,14 @@ from conceptlab.studies.yang2025 import (
     jacobian,
     map,
     order,
+    predict,
     schematics,
 )
 from conceptlab.studies.yang2025.settings import PAPER, SEEDS
 
 __all__ = ["STUDY"]
 
-_ROOMS = (schematics, order, deep, jacobian, examples, compositions, failure, map)
+_ROOMS = (schematics, order, deep, jacobian, examples, compositions, failure, map, bridge, predict)
 
 
 def _by_number(id_: str) -> tuple[int, str]:

@@ -1,0 +1,133 @@
+"""Figure 6: the bridge to diffusion models. Swing-by in concept space, on the members of park2024's sweep.
+
+The concept MSE of a class is its mean squared distance from its own corner of concept space; class 11 is never seen.
+It is non-monotone if it rises again, after it has fallen, by more than the curve's own noise (`theory.noise_level`:
+what white noise on a smooth curve passes rarely). Only what comes after the model has begun to draw counts, when half
+of the images of training classes are right: a probe takes blots for some class or other. Speed is the length of the
+path through concept space for each step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.studies.park2024.recipes import TARGET, sweep
+from conceptlab.studies.park2024.tables import THRESHOLD, curves, signal_of, signals
+from conceptlab.studies.study import Figure, Results
+from conceptlab.studies.yang2025.bridge_figures import draw_bridge
+from conceptlab.studies.yang2025.settings import PAPER
+from conceptlab.theory import noise_level, swing_size
+
+_LEAST_POINTS = 8  # below this the noise of a curve cannot be told
+
+
+def _tables(results: Results) -> dict[str, pd.DataFrame]:
+    paths = concept_paths(curves(results))
+    signal = signal_of(signals(results.members))
+    swings = swing_table(paths)
+    return {
+        "paths": paths,
+        "swings": swings.assign(signal=swings["separation"].map(signal)),
+    }
+
+
+def concept_paths(rows: pd.DataFrame) -> pd.DataFrame:
+    """Class 11 over training: `separation`, `seed`, `step`, `colour`, `size`, `mse`, `speed` (from the step before),
+    and whether the model `draws` by then."""
+    chosen = rows[(rows["measure"] == "coordinate") & (rows["class"] == TARGET) & (rows["hidden"] == 0)]
+    wide = chosen.pivot_table(index=["separation", "seed", "step"], columns="variable", values="value")
+    wide = wide[["colour", "size"]].reset_index().rename_axis(columns=None)
+    corner = np.array([float(digit) for digit in TARGET])
+    wide["mse"] = ((wide[["colour", "size"]].to_numpy() - corner) ** 2).mean(axis=1)
+    moved = wide.groupby(["separation", "seed"])[["step", "colour", "size"]].diff()
+    seen = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "") & (rows["distance"] == 0)]
+    right = seen[seen["hidden"] == 0].groupby(["separation", "seed", "step"])["value"].mean()
+    draws = (right >= THRESHOLD).groupby(["separation", "seed"]).cummax()
+    return wide.assign(
+        speed=np.hypot(moved["colour"], moved["size"]) / moved["step"],
+        draws=draws.reindex(pd.MultiIndex.from_frame(wide[["separation", "seed", "step"]])).to_numpy(),
+    )
+
+
+def swing_table(paths: pd.DataFrame) -> pd.DataFrame:
+    """A row for each separation and seed: `swing` (the largest rise that was not there before), the `noise` level it
+    must pass, whether it does (`swings`), and the largest `speed`. A run that hardly draws has no values."""
+    rows = []
+    for (separation, seed), path in paths.sort_values("step").groupby(["separation", "seed"]):
+        drawn = path[path["draws"]]
+        swing = noise = speed = np.nan
+        if len(drawn) >= _LEAST_POINTS:
+            curve = drawn["mse"].to_numpy()[None]
+            swing, noise = float(swing_size(curve)[0]), float(noise_level(curve)[0])
+            speed = float(drawn["speed"].max())
+        rows.append((separation, seed, swing, noise, swing > noise, speed))
+    columns = ["separation", "seed", "swing", "noise", "swings", "speed"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+# --- claims ---
+
+
+def _half(tables: Tables, *, low: bool) -> pd.DataFrame:
+    """The runs of the lower or of the upper half of the separations."""
+    swings = tables["swings"]
+    every = np.sort(swings["separation"].unique())
+    if len(every) < 2:
+        raise NoData("only one separation: no low and high signal to compare")
+    chosen = every[: len(every) // 2] if low else every[-(len(every) // 2) :]
+    return swings[swings["separation"].isin(chosen)]
+
+
+def _excess(tables: Tables, *, low: bool) -> PerSeed:
+    rows = _half(tables, low=low)
+    return PerSeed.exact((rows["swing"] - rows["noise"]).groupby(rows["seed"]).mean())
+
+
+CLAIMS = (
+    Claim(
+        id=f"{PAPER}.fig6.non-monotone",
+        paper=PAPER,
+        figure="fig6",
+        statement="In diffusion models the concept MSE of a class never seen is non-monotone at low signal.",
+        statistic="rise of the concept MSE of 11 less the curve's noise level, mean over the lower half of separations",
+        measure=lambda tables: _excess(tables, low=True),
+        threshold=0.0,
+        side="above",
+    ),
+    Claim(
+        id=f"{PAPER}.fig6.low-signal",
+        paper=PAPER,
+        figure="fig6",
+        statement="It rises more at low signal than at high signal.",
+        statistic="the same, lower half of the separations minus upper half",
+        measure=lambda tables: difference(_excess(tables, low=True), _excess(tables, low=False)),
+        threshold=0.0,
+        side="above",
+    ),
+    Claim(
+        id=f"{PAPER}.fig6.speed",
+        paper=PAPER,
+        figure="fig6",
+        statement="Concepts are learnt faster the larger the signal.",
+        statistic="rank correlation over separations of colour signal and the largest speed, within each seed",
+        measure=lambda tables: correlation(tables["swings"], "signal", "speed"),
+        threshold=0.0,
+        side="above",
+        transform="fisher",
+        resolution=0.5,  # about 1/√(separations - 3)
+    ),
+)
+
+FIGURES = (
+    Figure(
+        id="fig6",
+        title="Swing-by in diffusion models",
+        shows="paths of class 11 through concept space, its concept MSE over training, and speed against signal",
+        tables=_tables,
+        draw=draw_bridge,
+        recipes=sweep,
+        claims=CLAIMS,
+    ),
+)

@@ -1,0 +1,174 @@
+"""`predict`: the other direction. From a world's concept signals, before training, the order and the relative times in
+which a real network learns its concepts; nobody has tried this.
+
+Each world becomes a SIM task (`worlds.foretell`), whose half-learning times are ln 2 / a_p with
+a_p = sigma_p² + mu_p² / (s + 1). The baseline ranks concepts by signal alone: times in proportion to 1 / signal. What
+the network does: a concept is half learnt when classes that have it and classes that do not, as drawn, lie half as far
+apart in concept space as they should. Only classes of the training set count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.store import Member
+from conceptlab.studies.study import Figure, Results
+from conceptlab.studies.yang2025.predict_figures import draw_predict
+from conceptlab.studies.yang2025.settings import PAPER
+from conceptlab.studies.yang2025.worlds import Foretold, foretell, members
+from conceptlab.worlds import RenderedWorld
+
+HALF = 0.5
+
+
+def _tables(results: Results) -> dict[str, pd.DataFrame]:
+    concepts = pd.concat([concept_table(member) for member in results.members], ignore_index=True)
+    return {"concepts": concepts, "pairs": pair_table(concepts)}
+
+
+def concept_table(member: Member) -> pd.DataFrame:
+    """One row for each concept of a member's world: what was foretold, and the `time` it took (infinite: never)."""
+    assert isinstance(member.world, RenderedWorld)
+    found = foretell(member.world)
+    metrics = member.metrics
+    times = [
+        learning_time(metrics, name, set(member.recipe.train), i) for i, name in enumerate(found.variables)
+    ]
+    return _rows(member, found).assign(time=times)
+
+
+def _rows(member: Member, found: Foretold) -> pd.DataFrame:
+    world = member.recipe.world
+    apart = [
+        f"{key.removesuffix('_separation')} {world[key]:g}"
+        for key in sorted(world)
+        if key.endswith("_separation")
+    ]
+    name = ", ".join([world["name"], *apart]) if apart else _shape_name(world)
+    columns = {"signal": found.signal, "diversity": found.diversity, "predicted": found.time}
+    return pd.DataFrame({"variable": found.variables, **columns}).assign(world=name, seed=member.recipe.seed)
+
+
+def _shape_name(world) -> str:
+    """`shapes, background 0.3, colour 0.35, size 0.3`, from the values themselves."""
+    (_, light), (_, dark) = world["backgrounds"]
+    (_, red), _ = world["colours"]
+    (_, large), (_, small) = world["sizes"]
+    return f"shapes, background {light[0] - dark[0]:g}, colour {red[0] - red[1]:g}, size {large - small:g}"
+
+
+def learning_time(metrics: pd.DataFrame, variable: str, train: set[str], place: int) -> float:
+    """When a concept's training classes first lie half apart and stay so for two evaluations, between evaluations by
+    straight lines; infinite if that never happens."""
+    rows = metrics[
+        (metrics["measure"] == "coordinate")
+        & (metrics["variable"] == variable)
+        & (metrics["weights"] == "raw")
+        & metrics["class"].isin(train)
+    ]
+    has_it = rows["class"].str[place] != "0"
+    means = rows.groupby(["step", has_it.rename("has")])["value"].mean().unstack("has")
+    apart = (means[True] - means[False]).sort_index()
+    steps, values = apart.index.to_numpy(dtype=float), apart.to_numpy()
+    for i in range(len(values) - 1):
+        if values[i] >= HALF and values[i + 1] >= HALF:
+            if i == 0:
+                return steps[0]
+            share = (HALF - values[i - 1]) / (values[i] - values[i - 1])
+            return float(steps[i - 1] + share * (steps[i] - steps[i - 1]))
+    return math.inf
+
+
+def pair_table(concepts: pd.DataFrame) -> pd.DataFrame:
+    """Every pair of concepts of a world, the one that is foretold to be slower over the other: `measured`, `sim` and
+    `baseline` are logarithms of ratios of times. Pairs of which neither was learnt say nothing and are left out."""
+    rows = []
+    for (world, seed), own in concepts.groupby(["world", "seed"], sort=True):
+        for one, two in itertools.combinations(own.to_dict("records"), 2):
+            slow, fast = (one, two) if one["predicted"] > two["predicted"] else (two, one)
+            if math.isinf(slow["time"]) and math.isinf(fast["time"]):
+                continue
+            with np.errstate(divide="ignore"):
+                measured = float(np.log(slow["time"]) - np.log(fast["time"]))
+            sim = math.log(slow["predicted"] / fast["predicted"])
+            baseline = math.log(fast["signal"] / slow["signal"])
+            rows.append((world, seed, f"{slow['variable']} / {fast['variable']}", measured, sim, baseline))
+    return pd.DataFrame(rows, columns=["world", "seed", "pair", "measured", "sim", "baseline"])
+
+
+# --- claims ---
+
+
+def _pairs(tables: Tables) -> pd.DataFrame:
+    pairs = tables["pairs"]
+    if pairs.empty:
+        raise NoData("no concept was learnt in any world")
+    return pairs
+
+
+def _in_order(tables: Tables) -> PerSeed:
+    pairs = _pairs(tables)
+    return PerSeed.exact((pairs["measured"] > 0).astype(float).groupby(pairs["seed"]).mean())
+
+
+def typical_error(pairs: pd.DataFrame, by: str) -> PerSeed:
+    """The median over pairs of |log predicted ratio - log measured ratio|; a median may hold infinite times."""
+    away = (pairs[by] - pairs["measured"]).abs()
+    return PerSeed.exact(away.groupby(pairs["seed"]).median())
+
+
+def _better(tables: Tables) -> PerSeed:
+    pairs = _pairs(tables)
+    return difference(typical_error(pairs, "baseline"), typical_error(pairs, "sim"))
+
+
+CLAIMS = (
+    Claim(
+        id=f"{PAPER}.predict.order",
+        paper=PAPER,
+        figure="predict",
+        statement="SIM foretells the order in which a diffusion model learns its concepts.",
+        statistic="share of pairs of concepts, over all worlds, that are learnt in the order foretold",
+        measure=_in_order,
+        threshold=0.5,
+        side="above",
+    ),
+    Claim(
+        id=f"{PAPER}.predict.times",
+        paper=PAPER,
+        figure="predict",
+        statement="SIM foretells their relative times.",
+        statistic="rank correlation over pairs of foretold and measured ratio of times, within each seed",
+        measure=lambda tables: correlation(_pairs(tables), "sim", "measured"),
+        threshold=0.0,
+        side="above",
+        transform="fisher",
+    ),
+    Claim(
+        id=f"{PAPER}.predict.better",
+        paper=PAPER,
+        figure="predict",
+        statement="SIM, which knows the diversity of concepts, foretells relative times better than signals alone.",
+        statistic="median |log error| of the ratio of times: rank by signal minus SIM",
+        measure=_better,
+        threshold=0.0,
+        side="above",
+    ),
+)
+
+FIGURES = (
+    Figure(
+        id="predict",
+        title="Foretelling what a network learns when",
+        shows="foretold against measured ratios of learning times over 24 worlds, by SIM and by signal alone",
+        tables=_tables,
+        draw=draw_predict,
+        recipes=members,
+        claims=CLAIMS,
+    ),
+)

@@ -1,0 +1,107 @@
+"""Drawing `predict`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.figures.style import MUTED, RULE
+from conceptlab.studies.study import Results, Tables
+
+_WAYS = {"sim": "By SIM", "baseline": "By signal alone"}
+_NEVER = 1.3  # where a ratio without end is put, as a multiple of the largest
+
+
+@figures.house()
+def draw_predict(results: Results, tables: Tables) -> Picture:
+    page = figures.figure(columns=2, height=4.9)
+    grid = page.add_gridspec(2, 2)
+    for place, (letter, (way, title)) in enumerate(zip("ab", _WAYS.items())):
+        ax = page.add_subplot(grid[0, place])
+        figures.panel(ax, letter, title)
+        _foretold(ax, tables["pairs"], way)
+    ax = page.add_subplot(grid[1, 0])
+    figures.panel(ax, "c", "Signals and times")
+    _times(ax, tables["concepts"])
+    ax = page.add_subplot(grid[1, 1])
+    figures.panel(ax, "d", "How well")
+    _how_well(ax, tables["pairs"])
+    worlds = tables["concepts"]["world"].nunique()
+    figures.caption(
+        page,
+        f"{worlds} worlds, {len(results.seeds)} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
+        "world and seed. a, b: time of the concept that SIM foretells to be slower over that of the other; dashed: as "
+        "foretold; open: one of the two was never learnt. d: share of pairs in the foretold order, rank correlation "
+        "of ratios, median factor of error; bars: means over seeds, points: seeds.",
+    )
+    return page
+
+
+def _foretold(ax: Axes, pairs: pd.DataFrame, way: str) -> None:
+    ax.set_xlabel("foretold ratio of times")
+    ax.set_ylabel("measured ratio of times")
+    if pairs.empty:
+        return
+    finite = pairs[np.isfinite(pairs["measured"])]
+    top = max(float(finite["measured"].abs().max()) if len(finite) else 1.0, 0.5)
+    colours = figures.class_colours(sorted(pairs["pair"].unique()))
+    for name, rows in pairs.groupby("pair", sort=True):
+        reached = np.isfinite(rows["measured"])
+        ax.plot(np.exp(rows.loc[reached, way]), np.exp(rows.loc[reached, "measured"]), "o", ms=3.5,
+                color=colours[name], mec="white", mew=0.4, label=str(name))  # fmt: skip
+        open_ = rows[~reached]
+        ax.plot(np.exp(open_[way]), np.exp(np.sign(open_["measured"]) * _NEVER * top), "o", ms=3.5, mfc="white",
+                mec=colours[name])  # fmt: skip
+    ends = np.exp([min(0.0, float(pairs[way].min())), float(pairs[way].max())])
+    ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
+    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
+    ax.axvline(1, color=RULE, lw=0.8, zorder=0)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    if way == "sim":
+        ax.legend(loc="upper left", handlelength=0.6, labelspacing=0.25, fontsize=6.2, labelcolor=MUTED)
+
+
+def _times(ax: Axes, concepts: pd.DataFrame) -> None:
+    looks = figures.variable_colours(sorted(concepts["variable"].unique()))
+    for name, rows in concepts.groupby("variable", sort=True):
+        reached = rows[np.isfinite(rows["time"])]
+        ax.plot(reached["signal"], reached["time"], "o", ms=3.5, color=looks[str(name)], mec="white", mew=0.4,
+                label=str(name))  # fmt: skip
+    ax.set_xscale("log")
+    if np.isfinite(concepts["time"]).any():
+        ax.set_yscale("log")
+    ax.set_xlabel("concept signal")
+    ax.set_ylabel("steps until half learnt")
+    ax.legend(handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
+
+
+def _how_well(ax: Axes, pairs: pd.DataFrame) -> None:
+    colours = {"sim": "#228833", "baseline": "#8a8f98"}
+    ax.set_xticks((0, 1, 2), ("in order", "rank corr.", "factor of error"))
+    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
+    if pairs.empty:
+        return
+    for offset, (way, title) in zip((-0.18, 0.18), _WAYS.items()):
+        found = pd.DataFrame([_scores(rows, way) for _, rows in pairs.groupby("seed")])
+        for place, column in enumerate(found.columns):
+            ax.bar(
+                place + offset,
+                found[column].mean(),
+                0.32,
+                color=colours[way],
+                label=title if not place else "",
+            )
+            ax.plot(np.full(len(found), place + offset), found[column], "o", ms=2, color=MUTED, mew=0)
+    ax.legend(loc="upper left", handlelength=1.0, labelspacing=0.25, labelcolor=MUTED)
+
+
+def _scores(rows: pd.DataFrame, way: str) -> dict[str, float]:
+    """Of one seed; the order by signal is that of the baseline's sign."""
+    right = np.sign(rows[way]) == np.sign(rows["measured"])
+    error = (rows[way] - rows["measured"]).abs().median()
+    rank = rows[way].rank().corr(rows["measured"].rank()) if len(rows) > 2 else np.nan
+    return {"order": float(right.mean()), "rank": float(rank), "error": float(np.exp(error))}
