@@ -34,7 +34,7 @@ class Case:
 
 
 def blocks(
-    step: Callable[[], None], device: torch.device, per_block: int, n: int, warm_up: int
+    step: Callable[[], object], device: torch.device, per_block: int, n: int, warm_up: int
 ) -> list[float]:
     """Milliseconds per call of `step`, for each of `n` blocks."""
     for _ in range(warm_up):

@@ -12,7 +12,15 @@ def bench_table(result: dict[str, Any]) -> Group:
     machine = result["machine"]
     title = f"{machine['device']}, torch {machine['torch']}, {machine['threads']} threads"
     cases = Table(
-        "network", "case", "members", "ms per model-step", "quartiles", "n", "TFLOP/s", "GiB", title=title
+        "network",
+        "case",
+        "members",
+        result.get("unit", "ms per model-step"),
+        "quartiles",
+        "n",
+        "TFLOP/s",
+        "GiB",
+        title=title,
     )
     for case in result["cases"]:
         spread = f"{case['low']:.3g} … {case['high']:.3g}"

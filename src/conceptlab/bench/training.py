@@ -47,9 +47,7 @@ NETWORKS: dict[str, Recipe] = {
 
 def bench_train(networks: Sequence[str], members: Sequence[int], device: torch.device) -> dict[str, Any]:
     """Cases and ratios for each network."""
-    for name in networks:
-        if name not in NETWORKS:
-            raise unknown("network", name, NETWORKS)
+    known(networks)
     result: dict[str, Any] = {"machine": machine(device), "cases": []}
     if device.type == "cuda":
         result["matrix_tflops"] = round(matrix_rate(device), 1)
@@ -58,6 +56,12 @@ def bench_train(networks: Sequence[str], members: Sequence[int], device: torch.d
         result["cases"] += [vars(case) for case in cases]
         result |= _ratios(name, cases, result.get("matrix_tflops"))
     return result
+
+
+def known(networks: Sequence[str]) -> None:
+    for name in networks:
+        if name not in NETWORKS:
+            raise unknown("network", name, NETWORKS)
 
 
 def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Case]:
@@ -70,7 +74,7 @@ def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Cas
     ):
         cases.append(summarise(label, name, 1, blocks(step, device, 20, n, 10), flops, peak_memory(device)))
         del step
-        _forget(device)
+        forget(device)
     for count in (1, *members):
         fast = recipe.with_settings({"precision": "bfloat16"})
         cohort = Cohort([fast.with_settings({"seed": seed}) for seed in range(count)], device)
@@ -78,12 +82,15 @@ def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Cas
         times = blocks(lambda cohort=cohort: cohort.advance(1), device, 20, 15, 5)
         cases.append(summarise("b" if count == 1 else "c", name, count, times, flops, peak_memory(device)))
         del cohort
-        _forget(device)
+        forget(device)
     return cases
 
 
-def _forget(device: torch.device) -> None:
+def forget(device: torch.device) -> None:
+    """Give back what a case held, so that the next one starts alike."""
     gc.collect()
+    if device.type != "cuda":
+        return
     torch.compiler.reset()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats(device)

@@ -28,7 +28,7 @@ def free_bytes(device: torch.device) -> float:
 
 def fitting(recipes: Sequence[Recipe], free: float) -> list[list[Recipe]]:
     """Recipes that can train together, cut into cohorts of about one size that fit into so much memory."""
-    largest = max(1, min(MOST, int(SHARE * free / max(map(member_bytes, recipes)))))
+    largest = max(1, int(min(MOST, SHARE * free / max(map(member_bytes, recipes)))))
     count = -(-len(recipes) // largest)
     size, longer = divmod(len(recipes), count)
     ends = [(i + 1) * size + min(i + 1, longer) for i in range(count)]

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from conceptlab.bench import bench_sample, bench_table, sampling
+from conceptlab.errors import InputError
+
+
+def test_it_compares_in_one_run_and_names_its_ratio(monkeypatch):
+    monkeypatch.setattr(sampling, "IMAGES", 1)
+    monkeypatch.setitem(sampling.STEPS, "cpu", 1)
+    monkeypatch.setitem(sampling.BATCH, "cpu", 9)
+    found = bench_sample(["quickstart"], [2], torch.device("cpu"))
+    assert [(case["name"], case["members"]) for case in found["cases"]] == [
+        ("eager loop", 1),
+        ("members together", 2),
+    ]
+    assert all(case["images_per_s"] > 0 for case in found["cases"])
+    assert found["ratio_quickstart_sample_over_eager"] > 0
+    bench_table(found)
+
+
+def test_an_unknown_network_is_bad_input():
+    with pytest.raises(InputError, match="quickstart"):
+        bench_sample(["quickstrat"], [1], torch.device("cpu"))
