@@ -265,6 +265,15 @@ def test_several_runs_of_one_figure_are_set_side_by_side(tmp_path: Path) -> None
     assert "not drawn" in page.text
 
 
+def test_a_member_that_is_named_twice_counts_once(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0)] * 2, steps=(500, 1000))
+    text = read(report([run], tmp_path / "report.html")).text
+    assert text.count("1000 of 1000") == 1
+    shares = [float(share) for share in re.findall(r"[01]{3} (\d+\.\d) %", text)]
+    assert shares
+    assert max(shares) <= 100
+
+
 def test_a_sweep_offers_its_settings(tmp_path: Path) -> None:
     recipes = [synthetic.recipe(0, **{"optimiser.learning_rate": rate}) for rate in (1e-3, 2e-3)]
     page = read(

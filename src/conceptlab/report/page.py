@@ -124,7 +124,8 @@ def _label(parts: Sequence[FigurePart]) -> None:
 def _trainings(runs: Sequence[FigureRun], parts: Sequence[FigurePart], budget: int) -> list[Training]:
     """One section for each distinct set of members; figures point to theirs."""
     keys = {
-        part.anchor: (run.store.root, tuple(part.manifest.get("members", ())))
+        # A sweep over a setting that was fixed by hand names one member several times.
+        part.anchor: (run.store.root, tuple(dict.fromkeys(part.manifest.get("members", ()))))
         for run, part in zip(runs, parts)
         if part.manifest.get("members")
     }
