@@ -65,6 +65,8 @@ def test_figure_6_shares_the_members_of_park2024() -> None:
     for scale in ("tiny", "small", "paper"):
         mine = STUDY.figure("fig6").recipes(scale, (0, 1))
         assert {r.hash for r in mine} == {r.hash for r in sweep(scale, (0, 1))}
+    many = STUDY.figure("fig6").recipes("paper", tuple(range(100)))
+    assert {r.seed for r in many} == set(range(5)), "a hundred seeds are for theory"
 
 
 def test_at_least_twenty_worlds_are_foretold() -> None:
@@ -131,7 +133,13 @@ def test_both_figures_draw_what_they_would_meet() -> None:
     pairs = fake.rivals(rng, 2, 0.3)["pairs"].assign(world="a", pair="colour / size")
     pairs.loc[0, "measured"] = math.inf
     concepts = pd.DataFrame(
-        {"world": "a", "variable": ["colour", "size"], "signal": [0.1, 0.2], "time": [9.0, math.inf]}
+        {
+            "world": "a",
+            "variable": ["colour", "size"],
+            "seed": 0,
+            "signal": [0.1, 0.2],
+            "time": [9.0, math.inf],
+        }
     )
     assert len(predict.draw_predict(results, {"pairs": pairs, "concepts": concepts}).axes) == 4
     empty = {"pairs": pairs.iloc[:0], "concepts": concepts.assign(time=math.inf)}

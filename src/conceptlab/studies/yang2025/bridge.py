@@ -17,7 +17,7 @@ from conceptlab.studies.park2024.recipes import TARGET, sweep
 from conceptlab.studies.park2024.tables import THRESHOLD, curves, signal_of, signals
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.bridge_figures import draw_bridge
-from conceptlab.studies.yang2025.settings import PAPER
+from conceptlab.studies.yang2025.settings import MEMBER_SEEDS, PAPER
 from conceptlab.theory import noise_level, swing_size
 
 _LEAST_POINTS = 8  # below this the noise of a curve cannot be told
@@ -127,7 +127,7 @@ FIGURES = (
         shows="paths of class 11 through concept space, its concept MSE over training, and speed against signal",
         tables=_tables,
         draw=draw_bridge,
-        recipes=sweep,
+        recipes=lambda scale, seeds: sweep(scale, seeds[: MEMBER_SEEDS[scale]]),
         claims=CLAIMS,
     ),
 )

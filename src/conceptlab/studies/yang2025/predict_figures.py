@@ -32,7 +32,7 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     worlds = tables["concepts"]["world"].nunique()
     figures.caption(
         page,
-        f"{worlds} worlds, {len(results.seeds)} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
+        f"{worlds} worlds, {tables['concepts']['seed'].nunique()} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
         "world and seed. a, b: time of the concept that SIM foretells to be slower over that of the other; dashed: as "
         "foretold; open: one of the two was never learnt. d: share of pairs in the foretold order, rank correlation "
         "of ratios, median factor of error; bars: means over seeds, points: seeds.",

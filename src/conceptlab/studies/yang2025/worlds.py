@@ -13,6 +13,7 @@ import numpy as np
 
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
 from conceptlab.studies.study import Scale
+from conceptlab.studies.yang2025.settings import MEMBER_SEEDS
 from conceptlab.theory import Sim, one_layer
 from conceptlab.worlds import RenderedWorld, concept_signal
 from conceptlab.worlds import build as build_world
@@ -75,7 +76,8 @@ def all_worlds(scale: Scale) -> list[dict[str, Any]]:
 
 def members(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """One member for each world and seed, trained on a centre class and its neighbours: every concept varies alone."""
-    return [_recipe(scale, world, seed) for world in all_worlds(scale) for seed in seeds]
+    chosen = seeds[: MEMBER_SEEDS[scale]]
+    return [_recipe(scale, world, seed) for world in all_worlds(scale) for seed in chosen]
 
 
 def _recipe(scale: Scale, world: dict[str, Any], seed: int) -> Recipe:
