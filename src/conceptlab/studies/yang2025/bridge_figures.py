@@ -41,10 +41,11 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     axes[3].ticklabel_format(axis="y", style="sci", scilimits=(-2, 2))
     axes[3].set_xlabel("colour signal on a small circle")
     axes[3].set_ylabel("largest |ΔC| a step")
+    seeds = tables["paths"]["seed"].nunique()
     figures.caption(
         page,
-        f"Members of park2024's sweep; {figures.seeds_text(tables['paths']['seed'].nunique())} (b). a: means over seeds, start as a "
-        "ring. c: for each run the largest rise of its concept MSE after a fall; a cross: the noise level it must "
+        f"Members of park2024's sweep; {figures.seeds_text(seeds)} (b). a: means over seeds, start as a ring. "
+        "c: for each run the largest rise of its concept MSE after a fall; a cross: the noise level it must "
         "pass, 2σ√(2 ln T) with σ from second differences. c, d: from when half of the images of training classes "
         "are right; runs that hardly get there are left out.",
     )

@@ -29,10 +29,10 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     ax = page.add_subplot(grid[1, 1])
     figures.panel(ax, "d", "How well")
     _how_well(ax, tables["pairs"])
-    worlds = tables["concepts"]["world"].nunique()
+    worlds, seeds = (tables["concepts"][column].nunique() for column in ("world", "seed"))
     figures.caption(
         page,
-        f"{worlds} worlds, {tables['concepts']['seed'].nunique()} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
+        f"{worlds} worlds, {seeds} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
         "world and seed. a, b: time of the concept that SIM foretells to be slower over that of the other; dashed: as "
         "foretold; open: one of the two was never learnt. d: share of pairs in the foretold order, rank correlation "
         "of ratios, median factor of error; bars: means over seeds, points: seeds.",
