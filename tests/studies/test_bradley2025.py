@@ -1,0 +1,114 @@
+"""bradley2025's experiments at tiny scale: one shared sweep, the notebook on the same members, recipes, docs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from conceptlab.claims import verdict_table
+from conceptlab.store import FigureRun, Store
+from conceptlab.studies import Order, run
+from conceptlab.studies.bradley2025 import STUDY
+from conceptlab.studies.bradley2025.recipes import experiment, experiments, reach_sweep
+from conceptlab.studies.bradley2025.settings import SIZES
+from conceptlab.studies.bradley2025.tables import WHOLE
+from conceptlab.studies.study import SCALES
+from conceptlab.worlds import build
+from tests.notebooks import run_notebook
+
+DOCS = Path(__file__).parents[2] / "docs"
+SEEDS = (0, 1)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> dict[str, FigureRun]:
+    figures = tuple(STUDY.figure(name) for name in ("length", "k-sweep"))
+    order = Order(STUDY, figures, "tiny", SEEDS, {})
+    store = Store(tmp_path_factory.mktemp("bradley2025") / "runs")
+    return {
+        r.manifest["figure"]: r for r in run(order, store, torch.device("cpu"), lambda members, steps: None)
+    }
+
+
+def test_both_figures_are_drawn_and_judged_from_shared_members(runs):
+    members = {member for r in runs.values() for member in r.manifest["members"]}
+    assert len(members) == 10, "three experiments and two more reaches, two seeds"
+    for id_, figure_run in runs.items():
+        assert [p.stem for p in figure_run.pictures] == [id_]
+        assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)
+    assert len(verdict_table(runs["length"].verdicts)) == len(runs["length"].verdicts)
+
+
+def test_everything_asked_for_was_measured(runs):
+    curves = runs["length"].tables["curves"]
+    plain = curves[curves["variable"] == ""]
+    most = SIZES["tiny"].most
+    for measure in ("share_met", "share_chance", "share_corrected", "share_error"):
+        assert set(plain.loc[plain["measure"] == measure, "k"]) == set(range(1, most + 1)), measure
+    for measure in ("objects", "exact_count", "spurious", "detector_exact_count"):
+        assert set(plain.loc[plain["measure"] == measure, "k"]) == set(range(most + 1)), measure
+    assert {"heat 0.3", "heat 0.7"} <= set(curves.loc[curves["measure"] == "share_met", "variable"])
+    expected = plain[plain["measure"] == "spurious_expected"]
+    assert expected.loc[expected["experiment"] == "1", "value"].eq(0).all()
+    assert expected.loc[expected["experiment"] != "1", "value"].eq(1).all()
+    detector = plain[plain["measure"] == "detector_exact_count"]
+    assert detector["value"].mean() > 0.95
+
+
+def test_reaches_differ_and_have_as_many_parameters(runs):
+    tables = runs["k-sweep"].tables
+    assert set(tables["summary"]["reach"]) == {WHOLE, *SIZES["tiny"].reaches}
+    networks = tables["networks"].set_index("reach")["parameters"]
+    assert networks.drop(WHOLE).nunique() == 1
+
+
+def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
+    monkeypatch.chdir(runs["length"].store.root.parent)
+    names = run_notebook(DOCS / "notebooks" / "bradley2025.ipynb")
+    assert names["seen"] == {0: 1, 1: 4, 2: 9, 7: 64, "U-Net": 64}
+    assert names["labelled"] == {"all": 3.0, "one": 1.0}
+    assert names["oracle"].share == names["oracle"].corrected == 1
+    assert abs(names["junk"].corrected) < 0.2 < names["junk"].share
+    assert len(names["verdicts"]) == sum(len(r.verdicts) for r in runs.values())
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_recipes_are_what_the_paper_asks_for(scale):
+    size = SIZES[scale]
+    one, two, three = (experiment(scale, name, 3, seed=0) for name in "123")
+    assert one.denoiser == two.denoiser
+    assert two.world == three.world
+    assert three.denoiser["reach"] == size.reach
+    assert {build(**r.world).labelled for r in (two, three)} == {"one"}  # type: ignore[attr-defined]
+    assert set(one.train) == {"1", "2", "3"}
+    # With one object, one label is all labels.
+    assert experiment(scale, "1", 1, seed=0) == experiment(scale, "2", 1, seed=0)
+    assert size.reach in size.reaches
+    assert size.reaches[-1] == build(**size.world).cells - 1  # type: ignore[attr-defined]
+    both = {r.hash for r in experiments(scale, SEEDS)} & {r.hash for r in reach_sweep(scale, SEEDS)}
+    assert len(both) == 2 * len(SEEDS), "experiments 2 and 3 are part of the sweep"
+
+
+def test_the_page_names_every_figure_and_claim():
+    page = (DOCS / "bradley2025.md").read_text(encoding="utf-8")
+    page += (DOCS / "bradley2025_theory.md").read_text(encoding="utf-8")
+    for figure in STUDY.figures:
+        assert f"`{figure.id}`" in page or f"bradley2025.{figure.id}" in page, figure.id
+        for claim in figure.claims:
+            assert f"`{claim.id.rpartition('.')[2]}`" in page, claim.id
+
+
+def test_the_example_of_the_page_says_what_it_shows():
+    (source,) = re.findall(
+        r"```python\n(.*?)```", (DOCS / "bradley2025.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    names: dict[str, Any] = {}
+    exec(compile(source, "docs/bradley2025.md", "exec"), names)
+    assert names["sample"].conditions.shape == (1, 4, 8, 8)
+    assert names["sample"].conditions[0, 0].sum() == 1
+    assert names["asked"][0, 0].sum() == 5
+    assert names["centres"].shape == (1, 5, 2)
