@@ -65,6 +65,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
     run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER")
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
+    run.add_argument("--executor", choices=("local", "ray"), default="local", help="where cohorts run")
+    run.add_argument("--address", metavar="HOST:PORT", help="of a Ray cluster; without it, this machine")
+    run.add_argument("--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray")
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
     own = run.add_argument_group("for `run custom`, a study of your own data or world")
@@ -112,7 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     elicit.set_defaults(command=_elicit)
 
     bench = commands.add_parser("bench", help="speed against the plain loop, in one run")
-    bench.add_argument("what", choices=("train",))
+    bench.add_argument("what", choices=("train", "sample"))
     bench.add_argument("--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart")
     bench.add_argument("--members", type=int, nargs="+", default=None, metavar="N")
     bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
@@ -175,15 +178,21 @@ def _run(options: argparse.Namespace) -> int:
     from conceptlab.terminal.progress import showing_progress
 
     settings = parse_settings(options.set)
-    study, figures = _custom(options, settings) if options.study == "custom" else studies.find(options.study)
+    if options.study == "custom":
+        study, figures = _custom(options, settings)
+    else:
+        if options.data or options.world or options.train or options.test:
+            raise InputError(f"--data, --world, --train and --test are for `run custom`, not for {options.study}")
+        study, figures = studies.find(options.study)
     seeds = studies.parse_seeds(study, options.scale, options.seeds)
     order = studies.Order(study, figures, options.scale, seeds, settings)
-    device, store = executors.choose_device(options.device), Store(options.out)
+    where = executors.place(options.executor, options.device, options.address, options.gpus)
+    store = Store(options.out)
     if options.plan:
-        OUT.print(plan_table(order, store, device))
+        OUT.print(plan_table(order, store, where))
         return 0
     with showing_progress(order.all_recipes(), store, ERR) as tell:
-        runs = studies.run(order, store, device, tell)
+        runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     OUT.print(
         render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {len(seeds)} seeds")
@@ -210,8 +219,10 @@ def _custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Stud
             options.world, **{k[len(prefix) :]: v for k, v in settings.items() if k.startswith(prefix)}
         )
         words = ["--world", options.world]
-    for name in ("train", "test", "plugin"):
-        words += [word for word in (f"--{name}", *map(str, getattr(options, name))) if getattr(options, name)]
+    for name in ("train", "test"):
+        given = getattr(options, name)
+        words += [f"--{name}", *given] if given else []
+    words += [word for file in options.plugin for word in ("--plugin", str(file))]
     study = custom.study(world, custom.roles(world, options.train, options.test), words)
     return study, study.figures
 
@@ -316,13 +327,14 @@ def _elicit(options: argparse.Namespace) -> int:
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from conceptlab.bench import bench_table, bench_train
+    from conceptlab.bench import bench_sample, bench_table, bench_train
     from conceptlab.executors import choose_device
 
     device = choose_device(options.device)
     networks = options.network or (["park2024", "okawa2023"] if device.type == "cuda" else ["quickstart"])
     members = options.members or ([8, 16] if device.type == "cuda" else [4])
-    result = bench_train(networks, members, device)
+    measure = bench_train if options.what == "train" else bench_sample
+    result = measure(networks, members, device)
     if options.json:
         print(json.dumps(result, indent=1))
     else:

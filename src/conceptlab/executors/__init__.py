@@ -4,11 +4,13 @@ from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.draw import draw, parse_prompt
 from conceptlab.executors.elicit import Elicitation, elicit
 from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
+from conceptlab.executors.place import Place, place
 from conceptlab.executors.plan import Plan, plan
 from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
 
 __all__ = [
     "Elicitation",
+    "Place",
     "Plan",
     "Report",
     "choose_device",
@@ -18,6 +20,7 @@ __all__ = [
     "elicit",
     "parse_prompt",
     "pending",
+    "place",
     "plan",
     "prepare_probe",
     "ready_probe",

@@ -84,7 +84,7 @@ def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: R
     """Train everything that is not there yet. Interrupt it at will; the same call continues."""
     todo = pending(recipes, store)
     with _one_thread():
-        for world, part, judges in _probes(todo):
+        for world, part, judges in needed_probes(todo):
             prepare_probe(store, world, part, judges=judges)
     for generation in generations(todo):
         groups = cohorts(generation, device)
@@ -95,7 +95,7 @@ def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: R
             _in_processes(groups, store, workers, report)
 
 
-def _probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
+def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
     """Every world with the probes it needs, once."""
     found: dict[str, tuple[Part, Part, bool]] = {}
     for recipe in recipes:

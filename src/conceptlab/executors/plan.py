@@ -16,7 +16,7 @@ from conceptlab.training.cost import RATE, training_flops, training_memory
 
 @dataclass(frozen=True)
 class Plan:
-    """Counts and estimates; `seconds` is device time of all cohorts together, `lanes` how many run at once here."""
+    """Counts and estimates; `seconds` is device time of all cohorts together, `lanes` how many run at once."""
 
     members: int
     done: int
@@ -34,8 +34,15 @@ class Plan:
         return self.training_flops + self.evaluation_flops
 
 
-def plan(recipes: Sequence[Recipe], store: Store, device: torch.device, free: float | None = None) -> Plan:
-    """Thousands of members are planned in seconds: networks and prompts that they share are counted once."""
+def plan(
+    recipes: Sequence[Recipe],
+    store: Store,
+    device: torch.device,
+    free: float | None = None,
+    at_once: int | None = None,
+) -> Plan:
+    """Thousands of members are planned in seconds: networks and prompts that they share are counted once. `free` bytes
+    of a GPU and cohorts `at_once` are this machine's unless told."""
     todo = pending(recipes, store)
     groups = [group for generation in generations(todo) for group in cohorts(generation, device, free)]
     training = sum(training_flops(recipe) for recipe in todo)
@@ -46,7 +53,7 @@ def plan(recipes: Sequence[Recipe], store: Store, device: torch.device, free: fl
         done=len({recipe.hash for recipe in recipes} - {recipe.hash for recipe in todo}),
         cohorts=len(groups),
         largest=max((len(group) for group in groups), default=0),
-        lanes=min(cores(), len(groups)) if device.type == "cpu" else min(1, len(groups)),
+        lanes=min(at_once or (cores() if device.type == "cpu" else 1), len(groups)),
         model_steps=sum(recipe.steps for recipe in todo),
         training_flops=training,
         evaluation_flops=evaluation,

@@ -29,7 +29,7 @@ _SETTINGS = ("name", "seed", "images_per_class", "steps")
 
 def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -> None:
     """Train and validate a probe unless the store has it. One that is to judge must be good enough."""
-    path = store.probe_path(_hash(world_part, part))
+    path = store.probe_path(probe_hash(world_part, part))
     world = build_world(**world_part)
     with locked(path):
         if not (path / "validation.json").exists():
@@ -46,7 +46,7 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
 
 
 def ready_probe(store: Store, world_part: Part, part: Part) -> Probe:
-    return load_probe(store.probe_path(_hash(world_part, part)) / "probe")
+    return load_probe(store.probe_path(probe_hash(world_part, part)) / "probe")
 
 
 def confusion_of(store: Store, world_part: Part, part: Part) -> np.ndarray:
@@ -56,7 +56,7 @@ def confusion_of(store: Store, world_part: Part, part: Part) -> np.ndarray:
 
 def validation_record(store: Store, world_part: Part, part: Part) -> dict[str, Any]:
     """What a run records of its probe: which one, and how it did on real images."""
-    name = _hash(world_part, part)
+    name = probe_hash(world_part, part)
     return {"probe": name, **dict(part), "validation": read_json(store.probe_path(name) / "validation.json")}
 
 
@@ -66,7 +66,8 @@ def _settings(part: Part) -> dict[str, Any]:
     return dict(part)
 
 
-def _hash(world_part: Part, part: Part) -> str:
+def probe_hash(world_part: Part, part: Part) -> str:
+    """The name of a probe's folder in the store."""
     unseen = build_world(**world_part).condition_settings
     images = {name: value for name, value in world_part.items() if name not in unseen}
     text = json.dumps([RECIPE_VERSION, images, _settings(part)], sort_keys=True)

@@ -22,6 +22,10 @@ from torch import Tensor
 from conceptlab.errors import InputError
 
 
+class Busy(InputError):
+    """A folder that another process is writing."""
+
+
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: readers see the old or the new file."""
     make_folder(path.parent)
@@ -124,7 +128,7 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError(f"{folder} is being written by another process; wait for it or end it") from None
+            raise Busy(f"{folder} is being written by another process; wait for it or end it") from None
         try:
             yield
         finally:

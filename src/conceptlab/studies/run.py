@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study
 from conceptlab.training.cost import model_flops
 from conceptlab.worlds import build as build_world
+
+# An executor: trains what is not there yet.
+Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
 
 
 @dataclass(frozen=True)
@@ -65,14 +68,17 @@ def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     return changed if before is None else replace(changed, start=_changed(before, settings).to_dict())
 
 
-def run(order: Order, store: Store, device: torch.device, report: Report) -> list[FigureRun]:
-    """Train the members that are missing, then make every figure. The same call continues after an interruption."""
+def run(
+    order: Order, store: Store, device: torch.device, report: Report, train: Train = executors.run
+) -> list[FigureRun]:
+    """Train the members that are missing, wherever `train` does that, then make every figure. The same call continues
+    after an interruption."""
     _check(order)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
     for figure in order.figures:
         runs[figure.id].claim(_manifest(order, figure))
     started = time.perf_counter()
-    executors.run(order.all_recipes(), store, device, report)
+    train(order.all_recipes(), store, device, report)
     for figure in order.figures:
         _make(figure, order, runs[figure.id], store)
         runs[figure.id].claim(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 from rich.table import Table
 
 from conceptlab import executors
@@ -58,9 +57,10 @@ def listing_table() -> Table:
     return table
 
 
-def plan_table(order: Order, store: Store, device: torch.device) -> Table:
+def plan_table(order: Order, store: Store, place: executors.Place) -> Table:
     """What a run would train, what it would find done, and about what it would cost."""
-    found = executors.plan(order.all_recipes(), store, device)
+    device = place.device
+    found = executors.plan(order.all_recipes(), store, device, place.free, place.at_once)
     share = found.evaluation_flops / max(1, found.flops)
     table = Table("what", "how much", show_header=False)
     table.add_row("figures", ", ".join(figure.id for figure in order.figures))
