@@ -21,9 +21,9 @@ _FLOOR = 1e-4
 @figures.house()
 def draw_locality(results: Results, tables: Tables) -> Picture:
     size = SIZES[results.scale]
-    page = figures.figure(columns=2, height=8.2)
-    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.45))
-    heat, curves = page.add_subfigure(halves[0]).subplots(2, 6), page.add_subfigure(halves[1]).subplots(2, 3)
+    page = figures.figure(columns=2, height=9.9)
+    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.9))
+    heat, curves = page.add_subfigure(halves[0]).subplots(2, 6), page.add_subfigure(halves[1]).subplots(3, 3)
     levels = sorted(tables["levels"]["level"].unique())
     maps = tables["maps"]
     for row, (measure, letter, title) in enumerate(
@@ -36,31 +36,36 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
             _heat(ax, maps[chosen], f"exp. {name}, {end} noise")
             if column == 0:
                 figures.panel(ax, letter, title)
-    main = {name: _main(tables[name], size) for name in ("levels", "near", "composition")}
+    main = {name: _main(tables[name], size) for name in ("levels", "mass", "removed", "near", "composition")}
     scalars = (
         ("condition_share", "c", "Decided by conditions", "share of the estimate"),
         ("pixel_reach", "d", "Pixel reach", "of a global average"),
-        ("near_gain", "e", "Near-response gain", "change at most K / at 1"),
+        ("far_near", "e", "Condition removed", "change far / near"),
+        ("near_gain", "f", "Near-response gain", "change at most K / at 1"),
     )
-    for place, (measure, letter, title, label) in enumerate(scalars):
-        ax = curves[0, place]
+    for ax, (measure, letter, title, label) in zip(curves.ravel(), scalars):
         figures.panel(ax, letter, title)
-        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level", legend=place == 0)
+        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level", legend=letter == "c")
         ax.set_xlabel("noise level, -log SNR")
         ax.set_ylabel(label)
-    figures.panel(curves[1, 0], "f", "Near change by K")
-    _near(curves[1, 0], main["near"], levels[-1])
-    figures.panel(curves[1, 1], "g", "Gain and generalisation")
-    _kept(curves[1, 1], tables["kept"])
-    figures.panel(curves[1, 2], "h", "Composed scores")
-    _composition(curves[1, 2], main["composition"])
+    figures.panel(curves[1, 1], "g", "Near change by K")
+    _near(curves[1, 1], main["near"], levels[-1])
+    figures.panel(curves[1, 2], "h", "Gain and generalisation")
+    _kept(curves[1, 2], tables["kept"])
+    figures.panel(curves[2, 0], "i", "Pixels within a radius")
+    _within(curves[2, 0], main["mass"], (levels[0], levels[-1]))
+    figures.panel(curves[2, 1], "j", "Removed: by distance")
+    _by_distance(curves[2, 1], main["removed"], levels[-1])
+    figures.panel(curves[2, 2], "k", "Composed scores")
+    _composition(curves[2, 2], main["composition"])
     figures.caption(
         page,
-        f"Trained on 1–{size.sweep_trained} objects (g: all ranges and reaches); "
+        f"Trained on 1–{size.sweep_trained} objects (h: all ranges and reaches); "
         f"{figures.seeds_text(len(results.seeds))}. a: mean squared response of the estimate at the middle to each "
         f"pixel; b: change of the estimate when the condition at the middle is taken away; both relative to their "
-        f"largest, means over seeds, at -log SNR {levels[0]:g} and {levels[-1]:g}. f: at {levels[-1]:g}, relative to "
-        "K = 1. h: dashed, sampled by composed scores of single conditions; solid, jointly.",
+        f"largest, means over seeds, at -log SNR {levels[0]:g} and {levels[-1]:g}. g: at {levels[-1]:g}, relative to "
+        "K = 1. i: dotted, low noise; solid, high. j: relative to the nearest. k: dashed, sampled by composed scores "
+        "of single conditions; solid, jointly.",
     )
     return page
 
@@ -90,6 +95,30 @@ def _over(ax: Axes, table: pd.DataFrame, x: str, *, legend: bool) -> None:
         ax.legend(loc="upper left", handlelength=1.3, labelspacing=0.25, labelcolor=MUTED, fontsize=6.3)
 
 
+def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
+    for level, dashes in zip(levels, ((0, (1, 1.2)), "-")):
+        for name, line in EXPERIMENT_LINES.items():
+            rows = mass[(mass["level"] == level) & (mass["experiment"] == name)]
+            figures.band(ax, rows, figures.Line(line.colour, marker="", dashes=dashes), x="radius")
+    ax.axvline(float(mass["cell"].iloc[0]), color=RULE, lw=0.8, zorder=0)
+    ax.annotate("one cell", (float(mass["cell"].iloc[0]), 0.02), (2, 0), textcoords="offset points", fontsize=6.2,
+                color=MUTED)  # fmt: skip
+    ax.set_ylim(0, 1.03)
+    ax.set_xlabel("radius, pixels")
+    ax.set_ylabel("share of the response")
+
+
+def _by_distance(ax: Axes, removed: pd.DataFrame, level: float) -> None:
+    rows = removed[removed["level"] == level].dropna(subset=["value"])
+    base = rows[rows["cells"] == rows["cells"].min()].set_index(["seed", "experiment"])["value"]
+    keys = pd.MultiIndex.from_frame(rows[["seed", "experiment"]])
+    _over(
+        ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), "cells", legend=False
+    )
+    ax.set_xlabel("cells from the condition")
+    ax.set_ylabel("change of the estimate")
+
+
 def _near(ax: Axes, near: pd.DataFrame, level: float) -> None:
     rows = near[near["level"] == level]
     base = rows[rows["asked"] == rows["asked"].min()].set_index(["seed", "experiment"])["value"]
@@ -99,7 +128,7 @@ def _near(ax: Axes, near: pd.DataFrame, level: float) -> None:
     )
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
     ax.set_xlabel("conditions K")
-    ax.set_ylabel("change near a moved condition")
+    ax.set_ylabel("change near, over K = 1")
 
 
 def _kept(ax: Axes, kept: pd.DataFrame) -> None:
@@ -115,7 +144,7 @@ def _kept(ax: Axes, kept: pd.DataFrame) -> None:
         )  # fmt: skip
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
     ax.set_xlabel("near-response gain, high noise")
-    ax.set_ylabel("kept share of conditions met")
+    ax.set_ylabel("kept share")
 
 
 def _composition(ax: Axes, table: pd.DataFrame) -> None:

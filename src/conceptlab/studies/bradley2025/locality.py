@@ -33,6 +33,9 @@ def _tables(results: Results) -> dict[str, pd.DataFrame]:
         "mass": _plain(rows[rows["measure"] == "pixel_mass"], ["level", "first"]).rename(
             columns={"first": "radius"}
         ),
+        "removed": _plain(rows[rows["measure"] == "removed_change"], ["level", "first"]).rename(
+            columns={"first": "cells"}
+        ),
         "near": _plain(rows[rows["measure"] == "near_change"], ["level", "first"]).rename(
             columns={"first": "asked"}
         ),
