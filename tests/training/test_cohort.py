@@ -144,6 +144,7 @@ def test_a_diverging_member_does_not_touch_the_others():
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore:TensorFloat32")
 @pytest.mark.parametrize("name", COHORTS)
 def test_a_member_equals_its_solo_run_on_cuda(name):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
