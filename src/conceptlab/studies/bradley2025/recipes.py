@@ -15,12 +15,12 @@ from conceptlab.studies.study import Scale
 _LOCALITY: dict[Scale, dict[str, Any]] = {
     "tiny": {"images": 4, "places": 1, "levels": [-4.0, 4.0], "among": 2, "counts": [1, 4], "map_radius": 6},
     "small": {"images": 16},
-    "paper": {"images": 32, "map_radius": 16},
+    "paper": {"images": 16, "places": 2, "map_radius": 16},
 }
 _COMPOSITION: dict[Scale, dict[str, Any]] = {
     "tiny": {"conditions": 4, "counts": [1, 4]},
     "small": {"conditions": 100},
-    "paper": {"conditions": 200},
+    "paper": {"conditions": 48, "counts": [3, 8]},
 }
 
 
@@ -66,7 +66,7 @@ def experiment(scale: Scale, name: str, trained: int, seed: int, reach: int | No
 def _training(scale: Scale) -> dict[str, Any]:
     size = SIZES[scale]
     if scale == "paper":
-        optimiser = Optimiser(learning_rate=3e-4, weight_decay=0.01, clip=1.0, warmup=500)
+        optimiser = Optimiser(learning_rate=3e-4, weight_decay=0.01, clip=1.0, warmup=500, decay="cosine")
         return {**size.training, "optimiser": optimiser, "ema": 0.999, "precision": "bfloat16"}
     return {**size.training, "optimiser": Optimiser(learning_rate=1e-3, clip=1.0, decay="cosine")}
 

@@ -20,7 +20,7 @@ from conceptlab.worlds.scenes.renderers import register
 from conceptlab.worlds.scenes.solids import FAR, half_height, meet, normal
 
 # Rays × objects in one piece: what fits a cache on a CPU, and keeps a GPU busy.
-_PIECE = {"cpu": 1 << 20, "cuda": 1 << 26}
+_PIECE = {"cpu": 1 << 20, "cuda": 1 << 24}
 _WITHIN = ((0.25, 0.375), (0.75, 0.125), (0.375, 0.875), (0.875, 0.625))
 _LAMP_WIDTH = 0.35
 _POWER = torch.tensor((23.0, 7.5, 8.5))  # key, fill, back
