@@ -19,6 +19,7 @@ from conceptlab import measures, random
 from conceptlab.denoisers import Denoiser
 from conceptlab.diffusion import Process, sample
 from conceptlab.errors import InputError
+from conceptlab.evaluation.locality_rows import is_judged
 from conceptlab.evaluation.measurement import Live, Measurement, Row, register
 from conceptlab.probes import Detector
 from conceptlab.probes.detector import THRESHOLD
@@ -78,7 +79,7 @@ def _sampled(predict, process: Process, recipe: Recipe, noise: Tensor, batch: in
 
 @register("composition")
 class Composition(Measurement):
-    """At the last evaluation, for every K (class): the same layouts from the same noise, sampled both ways.
+    """At the last evaluation (`is_judged`), for every K (class): the same layouts from the same noise, both ways.
 
     | measure | value |
     |---|---|
@@ -97,10 +98,10 @@ class Composition(Measurement):
         self.conditions, self.counts = conditions, tuple(counts)
 
     def rows(self, live: Live) -> Iterable[Row]:
-        recipe, world = live.context.recipe, live.context.world
+        world = live.context.world
         if not isinstance(world, ObjectWorld) or "location" not in world.condition_parts:
             raise InputError("measurement 'composition' needs a world of objects told by their location")
-        if live.step < recipe.steps:
+        if not is_judged(live):
             return
         for k in self.counts:
             joint, composed, asked = self._draw(live, world, k)

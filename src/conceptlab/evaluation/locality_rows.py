@@ -27,7 +27,8 @@ NEAR = 1.0
 
 @register("locality")
 class Locality(Measurement):
-    """Which pixels and conditions the score depends on, at several noise levels; nothing is drawn.
+    """Which pixels and conditions the score depends on, at several noise levels, at the last evaluation (`is_judged`);
+    nothing is drawn.
 
     For every denoiser, with the noise level (-log SNR) as the variable, written `4` or `4|radius` and so on:
 
@@ -35,7 +36,7 @@ class Locality(Measurement):
     |---|---|---|
     | `pixel_reach` | level | mean distance of the pixel response over that of a global average: 0 … 1 |
     | `pixel_mass` | level, radius | share of the response within a radius, in pixels |
-    | `pixel_map` | level, row, column | mean response by offset, its largest being 1; at the last evaluation |
+    | `pixel_map` | level, row, column | mean response by offset, its largest being 1 |
     | `condition_share` | level | how much of the estimate the condition decides, and not the noisy image |
 
     Where conditions are a grid of locations, one condition is taken away among `among`, or moved among K:
@@ -44,7 +45,7 @@ class Locality(Measurement):
     |---|---|---|
     | `far_near` | level | change of x̂ far from a condition taken away, over the change near it |
     | `removed_change` | level, cells | change of x̂ by distance from it |
-    | `removed_map` | level, row, column | the same by offset, its largest being 1; at the last evaluation |
+    | `removed_map` | level, row, column | the same by offset, its largest being 1 |
     | `near_change` | level, K | change of x̂ near a condition that is moved among K |
     | `near_gain` | level | `near_change` at the largest K over that at the smallest |
     """
@@ -67,17 +68,18 @@ class Locality(Measurement):
 
     def rows(self, live: Live) -> Iterable[Row]:
         recipe, world = live.context.recipe, live.context.world
-        last = live.step == recipe.steps
+        if not is_judged(live):
+            return
         batch = fixed_batch(recipe, self.images)
         for gamma in self.levels:
             level = locality.Level(live.denoiser, live.process, recipe.prediction, gamma)
-            yield from self._pixels(recipe, batch, level, f"{gamma:g}", last)
+            yield from self._pixels(recipe, batch, level, f"{gamma:g}")
             if isinstance(world, ObjectWorld) and "location" in world.condition_parts:
-                yield from self._removed(live, world, level, f"{gamma:g}", last)
+                yield from self._removed(live, world, level, f"{gamma:g}")
                 yield from self._moved(live, world, level, f"{gamma:g}")
 
     def _pixels(
-        self, recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, name: str, last: bool
+        self, recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, name: str
     ) -> Iterable[Row]:
         found = seen_pixels(recipe, batch, level, self.places)
         yield Row("", name, "pixel_reach", locality.pixel_reach(found.response, found.places))
@@ -85,12 +87,9 @@ class Locality(Measurement):
         radii = range(max(found.response.shape[1:]) // 2 + 1)
         for radius, share in zip(radii, locality.mass_within(found.response, found.places, radii)):
             yield Row("", f"{name}|{radius}", "pixel_mass", share)
-        if last:
-            yield from self._map(found.response, found.places, name, "pixel_map")
+        yield from self._map(found.response, found.places, name, "pixel_map")
 
-    def _removed(
-        self, live: Live, world: ObjectWorld, level: locality.Level, name: str, last: bool
-    ) -> Iterable[Row]:
+    def _removed(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
         scene = self._scene(live, world, self.among, level)
         change = locality.condition_change(level, scene["z"], scene["all"], scene["fewer"])
         centre = scene["centres"][:, :1]
@@ -100,9 +99,8 @@ class Locality(Measurement):
         edges = [i / 2 for i in range(world.cells + 1)]
         for edge, value in zip(edges, locality.mean_by_distance(change, away, edges)):
             yield Row("", f"{name}|{edge + 0.25:g}", "removed_change", value)
-        if last:
-            pixel = centre[:, 0].floor().long().flip(1).clamp(max=change.shape[1] - 1)
-            yield from self._map(change, pixel, name, "removed_map")
+        pixel = centre[:, 0].floor().long().flip(1).clamp(max=change.shape[1] - 1)
+        yield from self._map(change, pixel, name, "removed_map")
 
     def _moved(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
         near = {}
@@ -130,6 +128,12 @@ class Locality(Measurement):
         key = random.key(recipe.seed, "locality/noise")
         noise = random.normal(key, held["images"].shape).to(level.alpha.device)
         return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
+
+
+def is_judged(live: Live) -> bool:
+    """The end of training, and of the weights that a figure judges: the moving average where it is measured too."""
+    recipe = live.context.recipe
+    return live.step == recipe.steps and live.weights == ("ema" if recipe.evaluation.ema else "raw")
 
 
 class SeenPixels(NamedTuple):
