@@ -13,7 +13,6 @@ import numpy as np
 
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
 from conceptlab.studies.study import Scale
-from conceptlab.studies.yang2025.settings import MEMBER_SEEDS
 from conceptlab.theory import Sim, one_layer
 from conceptlab.worlds import RenderedWorld, concept_signal
 from conceptlab.worlds import build as build_world
@@ -21,6 +20,8 @@ from conceptlab.worlds import build as build_world
 _COLOUR = (0.2, 0.35, 0.55, 0.8)
 _SIZE = (0.23, 0.27, 0.31, 0.36)
 _BACKGROUND = (0.15, 0.3)
+_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 3, "paper": 5}
+"""At most so many seeds: there are 24 worlds."""
 _JITTERS = {"colour": "colour_jitter", "size": "size_jitter"}
 """Settings that make a concept's values vary within a class, by variable; 0 takes the variation away."""
 
@@ -31,6 +32,7 @@ class _Size:
     every: int  # only every so many of the worlds
     images: int  # of a class
     denoiser: Mapping[str, Any]
+    rate: float
     steps: int
     evaluations: int
     shown: int  # images of a class at an evaluation
@@ -38,9 +40,9 @@ class _Size:
 
 _FILM = {"name": "film", "channels": [24, 48], "embedding_kind": "mlp"}
 _SIZES: dict[Scale, _Size] = {
-    "tiny": _Size(16, 12, 24, {"name": "film", "channels": [8, 16], "embedding_kind": "mlp"}, 12, 3, 4),
-    "small": _Size(16, 1, 512, _FILM, 600, 24, 16),
-    "paper": _Size(32, 1, 1740, {"name": "park2024"}, 3000, 40, 32),
+    "tiny": _Size(16, 12, 24, {"name": "film", "channels": [8, 16], "embedding_kind": "mlp"}, 2e-3, 12, 3, 4),
+    "small": _Size(16, 1, 512, _FILM, 2e-3, 600, 24, 16),
+    "paper": _Size(32, 1, 1740, {"name": "park2024"}, 1e-3, 3000, 40, 32),
 }
 
 
@@ -76,7 +78,7 @@ def all_worlds(scale: Scale) -> list[dict[str, Any]]:
 
 def members(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """One member for each world and seed, trained on a centre class and its neighbours: every concept varies alone."""
-    chosen = seeds[: MEMBER_SEEDS[scale]]
+    chosen = seeds[: _SEEDS[scale]]
     return [_recipe(scale, world, seed) for world in all_worlds(scale) for seed in chosen]
 
 
@@ -93,7 +95,7 @@ def _recipe(scale: Scale, world: dict[str, Any], seed: int) -> Recipe:
         prediction="v",
         steps=size.steps,
         batch=8 if scale == "tiny" else 64,
-        optimiser=Optimiser(learning_rate=1e-3, weight_decay=0.01),
+        optimiser=Optimiser(learning_rate=size.rate, betas=(0.9, 0.99), weight_decay=0.01),
         evaluation=Evaluation(
             count=size.evaluations,
             spacing="square",
