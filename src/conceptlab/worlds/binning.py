@@ -49,11 +49,26 @@ def suggest(table: pd.DataFrame, most: int = 6) -> list[str]:
 
 def labels_of(variables: Variables, table: pd.DataFrame) -> np.ndarray:
     """Each image's value of each variable, (images, variables); -1 where it has none of them."""
-    labels = np.full((len(table), len(variables)), -1, dtype=np.int64)
-    for place, (name, values) in enumerate(variables):
-        column = table[name]
-        for index, (_, given) in enumerate(values):
-            labels[_holds(column, given), place] = index
+    columns = [_labels(table[name], values) for name, values in variables]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(table), 0), dtype=np.int64)
+
+
+def _labels(column: pd.Series, values: Sequence[Value]) -> np.ndarray:
+    """The place of each row's value; -1 where it has none. Of two values that hold, the later one counts."""
+    labels = np.full(len(column), -1, dtype=np.int64)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    places = {
+        text: index for index, (_, given) in enumerate(values) if not is_interval(given) for text in given
+    }
+    if places:
+        labels = texts_of(column).map(places).fillna(-1).to_numpy(np.int64)
+    for index, (_, given) in enumerate(values):
+        if is_interval(given):
+            low, high = (
+                (-math.inf if given[0] is None else given[0]),
+                (math.inf if given[1] is None else given[1]),
+            )
+            labels[(numbers >= low) & (numbers < high)] = index
     return labels
 
 
@@ -79,28 +94,22 @@ def check_labels(problems: Problems, variables: Variables, table: pd.DataFrame, 
 
 def texts_of(column: pd.Series) -> pd.Series:
     """A column as texts; whole numbers without a point, gaps stay gaps."""
-    if pd.api.types.is_bool_dtype(column):
-        return column.map({True: "true", False: "false"})
-    if pd.api.types.is_numeric_dtype(column):
-        return column.map(lambda x: None if pd.isna(x) else f"{x:g}").astype(object)
-    return column.map(lambda x: None if _gap(x) else str(x).strip()).astype(object)
+    codes, uniques = pd.factorize(column)
+    texts = np.array([*(_text(value) for value in uniques), None], dtype=object)
+    return pd.Series(texts[codes], index=column.index, dtype=object)
 
 
-def _gap(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and math.isnan(value)) or value is pd.NA
+def _text(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, int | float | np.number):
+        return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
+    return str(value).strip()
 
 
 def is_interval(given: tuple[Any, ...]) -> bool:
     """Whether a value stands for an interval of numbers, not for texts."""
     return len(given) == 2 and all(part is None or isinstance(part, int | float) for part in given)
-
-
-def _holds(column: pd.Series, given: tuple[Any, ...]) -> np.ndarray:
-    if not is_interval(given):
-        return texts_of(column).isin(list(given)).to_numpy()
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
-    low, high = (-math.inf if given[0] is None else given[0]), (math.inf if given[1] is None else given[1])
-    return (numbers >= low) & (numbers < high)
 
 
 def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Value, ...]]:

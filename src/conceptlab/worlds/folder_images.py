@@ -39,21 +39,19 @@ R = TypeVar("R")
 
 def paths_of(problems: Problems, folder: Path, files: Sequence[object]) -> list[Path]:
     """Where the files of a table lie; those outside the folder or missing are problems."""
-    root = folder.resolve()
     found = []
     for row, name in enumerate(files, start=1):
         text = "" if name is None or name != name else str(name)
-        path = folder / text
+        plain = os.path.normpath(text)
         if not text:
             problems.add("rows without a file", f"row {row}", "Name the image, or take the row out.")
-        elif not path.resolve().is_relative_to(root):
-            problems.add(
-                "files outside the folder", f"row {row}: {text}", "Give paths relative to the table's folder."
-            )
-        elif not path.is_file():
+        elif os.path.isabs(plain) or plain.split(os.sep)[0] == os.pardir:
+            remedy = "Give paths relative to the table's folder."
+            problems.add("files outside the folder", f"row {row}: {text}", remedy)
+        elif not os.path.isfile(folder / plain):
             remedy = "Put them there, or take their rows out of the table."
             problems.add("missing files", f"{text} (row {row})", remedy)
-        found.append(path)
+        found.append(folder / plain)
     return found
 
 
