@@ -15,6 +15,7 @@ import torch
 
 from conceptlab import executors
 from conceptlab.errors import InputError
+from conceptlab.executors import cohort
 from conceptlab.executors.local import cohorts, pending
 from conceptlab.recipe import Optimiser
 from conceptlab.store import Store
@@ -60,10 +61,12 @@ def test_a_member_has_everything_it_should(whole):
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 3, 4, 6, 7])
-def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypatch, moment):
+@pytest.mark.parametrize("share", [cohort.STATE_SHARE, 0], ids=["every state", "first state only"])
+def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypatch, moment, share):
     """Die at the `moment`-th write of anything; a second call must end with the very same table."""
     from conceptlab.store import files
 
+    monkeypatch.setattr(cohort, "STATE_SHARE", share)
     store, original, writes = Store(tmp_path), files.write_atomically, 0
     executors.prepare_probe(store, tiny_recipe().world, tiny_recipe().evaluation.probe, judges=True)
 
@@ -108,6 +111,14 @@ def test_a_real_kill_of_a_real_process(whole, tmp_path):
     subprocess.run([sys.executable, str(file)], env=environment, cwd=root, check=True, timeout=180)
     expected = whole.member(tiny_recipe()).metrics
     pd.testing.assert_frame_equal(Store(tmp_path).member(tiny_recipe()).metrics, expected)
+
+
+def test_a_network_in_bfloat16_is_kept_in_half_precision(tmp_path):
+    recipe = tiny_recipe(precision="bfloat16")
+    executors.run([recipe], Store(tmp_path), CPU, ignore)
+    member = Store(tmp_path).member(recipe)
+    assert {tensor.dtype for tensor in member.weights().values()} == {torch.float16}
+    assert next(member.model().parameters()).dtype == torch.float32
 
 
 def test_weights_are_kept_where_the_recipe_says(tmp_path):
@@ -161,7 +172,7 @@ def test_fine_tuning_starts_where_the_first_run_ended(whole, tmp_path):
 def test_cohorts_hold_what_fits_together():
     recipes = [tiny_recipe(seed=s) for s in range(3)] + [tiny_recipe(batch=8)]
     assert [len(group) for group in cohorts(recipes, CPU)] == [1, 1, 1, 1]
-    assert [len(group) for group in cohorts(recipes, torch.device("cuda"))] == [3, 1]
+    assert [len(group) for group in cohorts(recipes, torch.device("cuda"), free=2**36)] == [3, 1]
 
 
 def test_a_probe_that_cannot_judge_stops_the_run(tmp_path):

@@ -31,6 +31,10 @@ Report = Callable[[Sequence[str], int], None]
 # Steps between two reports of progress.
 STRIDE = 20
 
+# The state to resume from may take this share of the time: small networks write it at every evaluation, while many
+# large ones would spend more on it than on training.
+STATE_SHARE = 0.05
+
 
 def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
     """Train and measure every recipe that is not done yet; they must fit into one cohort."""
@@ -51,7 +55,8 @@ class _Run:
         self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
         self.alive = list(range(len(recipes)))
         self.measurements = build(recipes[0].evaluation.measurements)
-        self.started = time.perf_counter()
+        self.started = self.state_written = time.perf_counter()
+        self.state_seconds = 0.0
         for context, writer in zip(self.contexts, self.writers):
             write_json(writer.path / "probe.json", _probe_record(context, store))
 
@@ -102,13 +107,21 @@ class _Run:
                 rows[index] += found
         for index in self.alive:
             self.writers[index].metrics(step, pd.DataFrame(rows[index]))
+        if STATE_SHARE * (time.perf_counter() - self.state_written) >= self.state_seconds:
+            self._write_state(step)
+        for index in self.alive:
+            if step in self.cohort.recipe.keep:
+                self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
+            self.writers[index].log("evaluated", step=step, loss=losses[index])
+
+    def _write_state(self, step: int) -> None:
+        begun = time.perf_counter()
         for index in self.alive:
             self.writers[index].write_state(step, self.cohort.state(index))
         for index in self.alive:
             self.writers[index].drop_states(keep=step)
-            if step in self.cohort.recipe.keep:
-                self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
-            self.writers[index].log("evaluated", step=step, loss=losses[index])
+        self.state_written = time.perf_counter()
+        self.state_seconds = self.state_written - begun
 
     def _measure(self, step: int, weights: str) -> dict[int, list[dict[str, Any]]]:
         settings = self.cohort.recipe.evaluation

@@ -173,10 +173,14 @@ class Cohort:
     # --- checkpoints ------------------------------------------------------------------------------------------
 
     def checkpoint(self, index: int) -> dict[str, Tensor]:
-        """The named weights of one member, `raw.…` and where there is one `ema.…`."""
+        """The named weights of one member, `raw.…` and where there is one `ema.…`.
+
+        A network that computes in bfloat16, with 8 bits, is kept with the 11 bits of half precision.
+        """
+        kept = torch.float16 if self.dtype == torch.bfloat16 else torch.float32
         kinds = {"raw": self.weights, "ema": self.ema}
         return {
-            f"{kind}.{name}": view.clone()
+            f"{kind}.{name}": view.to(kept, copy=True)
             for kind, matrix in kinds.items()
             if matrix is not None
             for name, view in self.layout.views(matrix[index]).items()
