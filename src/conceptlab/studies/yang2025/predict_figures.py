@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from conceptlab import figures
 from conceptlab.figures.style import MUTED, RULE
@@ -59,8 +60,7 @@ def _foretold(ax: Axes, pairs: pd.DataFrame, way: str) -> None:
     ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
     ax.axvline(1, color=RULE, lw=0.8, zorder=0)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    _log_scales(ax, "xy")
     if way == "sim":
         ax.legend(loc="upper left", handlelength=0.6, labelspacing=0.25, fontsize=6.2, labelcolor=MUTED)
 
@@ -71,12 +71,20 @@ def _times(ax: Axes, concepts: pd.DataFrame) -> None:
         reached = rows[np.isfinite(rows["time"])]
         ax.plot(reached["signal"], reached["time"], "o", ms=3.5, color=looks[str(name)], mec="white", mew=0.4,
                 label=str(name))  # fmt: skip
-    ax.set_xscale("log")
-    if np.isfinite(concepts["time"]).any():
-        ax.set_yscale("log")
+    _log_scales(ax, "xy" if np.isfinite(concepts["time"]).any() else "x")
     ax.set_xlabel("concept signal")
     ax.set_ylabel("steps until half learnt")
     ax.legend(handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
+
+
+def _log_scales(ax: Axes, axes: str) -> None:
+    """Log scales with plain numbers at 1, 2 and 5: ratios near 1 have no power of ten among them."""
+    for name in axes:
+        getattr(ax, f"set_{name}scale")("log")
+        axis = getattr(ax, f"{name}axis")
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(NullLocator())
 
 
 def _how_well(ax: Axes, pairs: pd.DataFrame) -> None:
