@@ -33,7 +33,7 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     worlds, seeds = (tables["concepts"][column].nunique() for column in ("world", "seed"))
     figures.caption(
         page,
-        f"{worlds} worlds, {seeds} seeds; every point a pair of concepts (a, b) or a concept (c) of one "
+        f"{worlds} worlds, seeds: {seeds}; every point a pair of concepts (a, b) or a concept (c) of one "
         "world and seed. a, b: time of the concept that SIM foretells to be slower over that of the other; dashed: as "
         "foretold; open: one of the two was never learnt. d: share of pairs in the foretold order, rank correlation "
         "of ratios, median factor of error; bars: means over seeds, points: seeds.",
@@ -112,4 +112,5 @@ def _scores(rows: pd.DataFrame, way: str) -> dict[str, float]:
     right = np.sign(rows[way]) == np.sign(rows["measured"])
     error = (rows[way] - rows["measured"]).abs().median()
     rank = rows[way].rank().corr(rows["measured"].rank()) if len(rows) > 2 else np.nan
-    return {"order": float(right.mean()), "rank": float(rank), "error": float(np.exp(error))}
+    factor = np.exp(error) if np.isfinite(error) else np.nan  # half of the pairs without end: nothing to draw
+    return {"order": float(right.mean()), "rank": float(rank), "error": float(factor)}

@@ -119,13 +119,9 @@ class Foretold:
     time: tuple[float, ...]  # half-learning time of the SIM task, ln 2 / a_p
 
 
+@cache
 def foretell(world: RenderedWorld, pairs: int = 256) -> Foretold:
     """SIM with mu = √signal, sigma = √diversity and the centre class as its cluster at the origin."""
-    return _foretell(world, pairs)
-
-
-@cache
-def _foretell(world: RenderedWorld, pairs: int) -> Foretold:
     centre = world.space.classes[0]
     names = world.space.names
     still = dataclasses.replace(world, **dict.fromkeys(_JITTERS.values(), 0.0))  # pyright: ignore
