@@ -34,6 +34,8 @@ __all__ = [
 FEWEST = 3
 """Images a class needs: one each for the model, the probe and its validation."""
 
+_MOST_PAIRS = 1000
+
 
 @dataclass(frozen=True)
 class Inspection:
@@ -86,6 +88,12 @@ class Inspection:
             )
         return found
 
+    def _first_pairs(self) -> pd.DataFrame:
+        """The pairs of equal images that are written out, those whose labels disagree first: a rendered set may hold
+        hundreds of thousands."""
+        pairs = self.duplicates.pairs.sort_values("conflict", ascending=False, kind="stable")
+        return pairs.head(_MOST_PAIRS).drop(columns="rows")
+
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data; numbers that do not exist are null."""
         code = self.world.space.code
@@ -99,7 +107,8 @@ class Inspection:
             "values": _records(self.values),
             "variables": _records(self.variables),
             "bottleneck": self.bottleneck,
-            "duplicates": _records(self.duplicates.pairs.drop(columns="rows")),
+            "duplicate_pairs": len(self.duplicates.pairs),
+            "duplicates": _records(self._first_pairs()),
             "compared": self.duplicates.compared,
             "collect": [code(cls) for cls in self.advice.classes],
             "collect_proven": self.advice.proven,
