@@ -23,7 +23,7 @@ from conceptlab.studies.park2024.draw_capability import (
 )
 from conceptlab.studies.park2024.draw_probes import draw_probe
 from conceptlab.studies.park2024.draw_space import draw_fig1, draw_fig4, draw_fig6, draw_masking
-from conceptlab.studies.park2024.recipes import TARGET, masking_sweep, sweep
+from conceptlab.studies.park2024.recipes import TARGET, elicited_sweep, masking_sweep, sweep
 from conceptlab.studies.park2024.tables import figure_tables, winners
 from conceptlab.studies.study import Figure, Results, Study, Tables
 
@@ -144,7 +144,7 @@ STUDY = Study(
             "capability by over-prompting, search, latent intervention, guidance and a patched embedding",
             _elicitation_tables,
             draw_elicitation,
-            sweep,
+            elicited_sweep,
             claims.ELICITATION,
         ),
         Figure(
