@@ -15,7 +15,9 @@ import pandas as pd
 import pytest
 import torch
 
+import conceptlab
 from conceptlab import executors
+from conceptlab.cli import main
 from conceptlab.errors import InputError
 from conceptlab.executors import ray as ray_executor
 from conceptlab.executors.archive import pack, unpack
@@ -65,10 +67,22 @@ def cluster(monkeypatch):
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     made = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
     try:
+        # Before there is a second node, so that the driver belongs to the head.
+        ray_executor.connect(made.address)
         yield made
     finally:
         ray.shutdown()
         made.shutdown()
+
+
+def kill(cluster, node) -> None:
+    """What a power cut does: the node's own process and all its workers are gone at once."""
+    raylet = node.all_processes["raylet"][0].process.pid
+    workers = Path(f"/proc/{raylet}/task/{raylet}/children").read_text().split()
+    os.kill(raylet, signal.SIGSTOP)
+    for worker in workers:
+        os.kill(int(worker), signal.SIGKILL)
+    cluster.remove_node(node, allow_graceful=False)
 
 
 def events(store: Store, recipe: Recipe) -> list[dict]:
@@ -100,7 +114,6 @@ def check_same(store: Store, expected: dict[str, pd.DataFrame]) -> None:
 def test_a_node_killed_in_the_middle_changes_nothing(cluster, expected, tmp_path):
     second = cluster.add_node(num_cpus=1)
     store, killed = Store(tmp_path / "runs"), threading.Event()
-    ray_executor.connect(cluster.address)
     assert ray_executor.cluster_device("auto") == CPU
     assert ray_executor.at_once(CPU, 1.0) == 2
 
@@ -109,7 +122,7 @@ def test_a_node_killed_in_the_middle_changes_nothing(cluster, expected, tmp_path
         while time.monotonic() < deadline:
             training = [r for r in RECIPES if evaluated(store, r) >= 2 and not store.is_done(r)]
             if len(training) == 2:
-                cluster.remove_node(second, allow_graceful=False)
+                kill(cluster, second)
                 killed.set()
                 return
             time.sleep(0.02)
@@ -140,7 +153,6 @@ def test_a_node_killed_in_the_middle_changes_nothing(cluster, expected, tmp_path
 def test_nodes_without_the_store_send_their_members_back(cluster, expected, tmp_path, monkeypatch):
     monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "cache"))
     cluster.add_node(num_cpus=1)
-    ray_executor.connect(cluster.address)
     # The token cannot be seen anywhere: as if no file system were shared.
     place = ray_executor._token
 
@@ -195,7 +207,6 @@ def test_a_driver_killed_and_run_again_continues(cluster, expected, tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_bad_input_on_a_worker_is_bad_input_here(cluster, tmp_path):
-    ray_executor.connect(cluster.address)
     world = {
         **tiny_recipe().world,
         "colours": [["red", [0.5, 0.4, 0.5]], ["blue", [0.5, 0.45, 0.5]]],
@@ -205,6 +216,22 @@ def test_bad_input_on_a_worker_is_bad_input_here(cluster, tmp_path):
         ray_executor.run([tiny_recipe(world=world)], Store(tmp_path), CPU, ignore)
     with pytest.raises(InputError, match="no such device"):
         ray_executor.cluster_device("cuda")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_a_study_has_the_same_tables_by_either_executor(cluster, tmp_path, capsys):
+    cluster.add_node(num_cpus=1)
+    order = ["run", "quickstart", "--scale", "tiny", "--device", "cpu"]
+    assert main([*order, "--executor", "ray", "--plan", "--out", str(tmp_path / "ray")]) == 0
+    assert "2 of up to 1 on cpu, 2 at once" in capsys.readouterr().out
+    for executor in ("ray", "local"):
+        assert main([*order, "--executor", executor, "--out", str(tmp_path / executor)]) == 0
+    mine, theirs = (conceptlab.load(tmp_path / executor / "quickstart") for executor in ("ray", "local"))
+    assert mine.tables.keys() == theirs.tables.keys()
+    for name, table in mine.tables.items():
+        pd.testing.assert_frame_equal(table, theirs.tables[name])
+    assert mine.verdicts == theirs.verdicts
 
 
 # --- what needs no cluster ---

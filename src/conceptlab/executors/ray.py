@@ -189,7 +189,7 @@ def _collect(tasks: list[Any], store: Store, meanwhile: Callable[[], None] = lam
 
 
 class _Progress:
-    """How many steps each cohort has made; lives beside the driver, so that no other node's death takes it along."""
+    """How many steps each cohort has made in all; lives beside the driver."""
 
     def __init__(self) -> None:
         self.made: dict[int, int] = {}
@@ -211,12 +211,20 @@ class _Meter:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
-        self.actor = ray.remote(_Progress).options(num_cpus=0, scheduling_strategy=here).remote()
+        self.actor = (
+            ray.remote(_Progress).options(num_cpus=0, max_restarts=-1, scheduling_strategy=here).remote()
+        )
         self.groups, self.report = groups, report
         self.known: dict[int, int] = {}
 
     def read(self) -> None:
-        for number, steps in _ray().get(self.actor.take.remote()).items():
+        ray = _ray()
+        try:
+            told = ray.get(self.actor.take.remote(), timeout=10)
+        except ray.exceptions.RayError:
+            # Its node died or does not answer. Training goes on, and so will the reports once Ray has restarted it.
+            return
+        for number, steps in told.items():
             new = steps - self.known.get(number, 0)
             if new > 0:
                 self.known[number] = steps
