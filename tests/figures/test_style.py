@@ -106,3 +106,21 @@ def test_a_long_caption_stays_inside_the_figure() -> None:
 def test_the_caption_says_what_the_band_is() -> None:
     assert figures.seeds_text(4) == "4 seeds; band: ± 1 standard deviation over seeds"
     assert "no band" in figures.seeds_text(1)
+
+
+def test_a_separation_has_one_colour_and_those_of_the_paper_are_told_apart():
+    values = (0.1, 0.175, 0.2, 0.225, 0.25, 0.275, 0.3, 0.5, 0.8)
+    shades = [figures.separation_colour(value) for value in values]
+    lights = [style.luminance(shade) for shade in shades]
+    assert lights == sorted(lights)  # larger is lighter, in print without colour too
+    for first, second in itertools.pairwise(shades):
+        assert sum(abs(a - b) for a, b in zip(first, second)) > 0.05
+    assert figures.separation_colour(0.05) == shades[0]
+    assert figures.separation_colour(1.0) == shades[-1]
+
+
+def test_text_on_every_colour_of_a_distance_can_be_read():
+    for distance in range(6):
+        colour = figures.distance_colour(distance)
+        low, high = sorted((style.luminance(colour), style.luminance(style.ink_on(colour))))
+        assert (high + 0.05) / (low + 0.05) >= 4.5

@@ -24,7 +24,7 @@ MUTED = "#5c626b"
 RULE = "#c9cdd3"
 
 # From blue (seen in training) through warm colours to dark: further is stranger. Okabe–Ito where it fits.
-_DISTANCES = ("#0072B2", "#E69F00", "#D55E00", "#7A1F4F", "#161625", "#777777")
+_DISTANCES = ("#0072B2", "#E69F00", "#D55E00", "#7A1F4F", "#161625", "#767676")
 _DISTANCE_MARKERS = ("o", "s", "D", "^", "v", "P")
 # Paul Tol's bright scheme, without its blue and grey, which mean "training" and "nothing in particular" here.
 _CLASSES = ("#228833", "#EE6677", "#66CCEE", "#CCBB44", "#AA3377", "#4477AA", "#994F00", "#222255")
@@ -163,6 +163,18 @@ def setting_colour(value: float, low: float, high: float) -> tuple[float, float,
     # The brightest end of the map is too pale on white paper.
     red, green, blue, _ = setting_colours()(0.9 * share)
     return red, green, blue
+
+
+def separation_colour(value: float) -> tuple[float, float, float]:
+    """The colour of a separation between two values of a concept: the same in every figure, whatever was run beside
+    it. The papers' range, up to .3, takes most of the map."""
+    low, middle, high = 0.1, 0.3, 0.8
+    share = (
+        0.75 * (value - low) / (middle - low)
+        if value < middle
+        else 0.75 + 0.25 * (value - middle) / (high - middle)
+    )
+    return setting_colour(min(max(share, 0.0), 1.0), 0.0, 1.0)
 
 
 def ink_on(colour: str | tuple[float, float, float]) -> str:

@@ -109,7 +109,7 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
 
 def _by_class(ax: Axes, finals: pd.DataFrame, added: str) -> None:
     figures.accuracy_axes(ax, "final accuracy")
-    ax.set_xlabel("")
+    ax.set_xlabel("class")
     own = finals[finals["added"].isin(["", added])]
     codes = sorted(own["class"].unique())
     old = str(own["set"].iloc[0]).split()

@@ -89,7 +89,7 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
         ax.set_xticks(shares, [f"{100 * share:g}" for share in shares])
         ax.minorticks_off()
         ax.set_xlabel("share of 001, %")
-    axes[1].legend(loc="upper right", fontsize=6.4)
+    page.legend(*axes[1].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=6.4)
     figures.caption(
         page, f"{times['seed'].nunique()} seeds, as many steps for all. {_NEVER} 25 % is Figure 5 itself."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -32,15 +32,23 @@ Colour = tuple[float, float, float]
 def colours(values: pd.Series) -> dict[float, Colour]:
     """The colour of each value of a setting, dark for the smallest."""
     every = sorted(float(value) for value in values.unique())
-    return {value: figures.setting_colour(value, every[0], every[-1]) for value in every}
+    shade = _shade(values, every[0], every[-1])
+    return {value: shade(value) for value in every}
+
+
+def _shade(values: pd.Series, low: float, high: float) -> Callable[[float], Colour]:
+    """A separation has one colour everywhere; any other setting has those of its own range."""
+    if values.name == "separation":
+        return figures.separation_colour
+    return lambda value: figures.setting_colour(value, low, high)
 
 
 def colour_bar(page: Page, ax: Axes, values: pd.Series, label: str) -> None:
     """The scale beside the axes, with a tick for each value that was run."""
     every = sorted(float(value) for value in values.unique())
     low, high = (every[0], every[-1]) if len(every) > 1 else (every[0] - 0.5, every[0] + 0.5)
-    # The same part of the map that `setting_colour` uses.
-    shades = ListedColormap([figures.setting_colour(v, low, high) for v in np.linspace(low, high, 128)])
+    shade = _shade(values, low, high)
+    shades = ListedColormap([shade(v) for v in np.linspace(low, high, 128)])
     bar = page.colorbar(ScalarMappable(Normalize(low, high), shades), ax=ax, pad=0.02, aspect=28)
     bar.set_ticks(every, labels=[f"{value:g}" for value in every])
     bar.set_label(label)

@@ -65,7 +65,8 @@ def draw_entries(results: Results, tables: Tables) -> Picture:
     _caption(
         page,
         tables,
-        f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss{_values(tables)}.",
+        f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss{_values(tables)}. "
+        "f: geometric mean and the middle 80 % of starts.",
     )
     return page
 
