@@ -15,8 +15,9 @@ import pytest
 import torch
 
 from conceptlab.claims import Claim, calibrate, judge
-from conceptlab.studies import Results
-from conceptlab.studies.bradley2025 import across, cpc, features, lights, locality
+from conceptlab.store import Store
+from conceptlab.studies import Order, Results, run
+from conceptlab.studies.bradley2025 import STUDY, across, cpc, features, lights, locality
 from conceptlab.studies.okawa2023 import recipes as okawa2023
 from conceptlab.studies.park2024 import recipes as park2024
 from conceptlab.theory import random_cpc
@@ -269,6 +270,19 @@ def test_members_are_shared_with_the_other_papers_studies() -> None:
         named = {across.setting_of(recipe, scale) for recipe in theirs}
         assert {study for study, _ in named} == {"okawa2023", "park2024"}
         assert len(named) == len(theirs) / 2
+
+
+@pytest.mark.slow
+def test_locality_and_across_run_tiny(tmp_path: Path) -> None:
+    chosen = tuple(STUDY.figure(name) for name in ("locality", "across"))
+    order = Order(STUDY, chosen, "tiny", (0,), {})
+    runs = run(order, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
+    assert [len(found.verdicts) for found in runs] == [3, 3]
+    tables = runs[0].tables
+    local = tables["levels"].query("measure == 'far_near' and experiment == '3' and reach == 0")
+    assert (local["value"] == 0).all(), "what cannot be seen changes nothing"
+    assert set(tables["kept"].columns) >= {"gain", "kept", "experiment"}
+    assert set(runs[1].tables["members"]["study"]) == {"okawa2023", "park2024"}
 
 
 # --- the page ---

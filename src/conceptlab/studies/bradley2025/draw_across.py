@@ -24,6 +24,10 @@ def draw_across(results: Results, tables: Tables) -> Picture:
     for row, (study, letters) in zip(axes, _STUDIES.items()):
         members = tables["members"][tables["members"]["study"] == study]
         levels = tables["levels"][tables["levels"]["study"] == study]
+        if members.empty:  # every member of a study failed
+            for ax in row:
+                ax.axis("off")
+            continue
         looks = _looks(study, members)
         figures.panel(row[0], letters[0], f"{study}: pixel reach")
         for setting, line in looks.items():

@@ -52,8 +52,8 @@ def draw_cpc(results: Results, tables: Tables) -> Picture:
     cases = errors["seed"].nunique()
     figures.caption(
         page,
-        f"{cases} random distributions: three regions of three pixels with two modes each, two pixels beyond; "
-        "band: ± 1 standard deviation over distributions. a–c: mean |∂ score_i / ∂ x_j| of one of them at "
+        f"{cases} seeds, each a random distribution: three regions of three pixels with two modes each, two pixels "
+        "beyond; band: ± 1 standard deviation over seeds. a–c: mean |∂ score_i / ∂ x_j| of one of them at "
         f"σ = {SHOWN_LEVEL:g}; lines separate regions. d, e: ε = {middle:g}. g, h: positions between the modes of two "
         f"regions, modes coupled with ε = {shown:g}.",
     )

@@ -45,10 +45,10 @@ def draw_features(results: Results, tables: Tables) -> Picture:
     cases = tables["scores"]["seed"].nunique()
     figures.caption(
         page,
-        f"a–d: {cases} draws of the images. b, c: cosines of the directions d_i and, above, the orthogonality score "
-        "1 - mean |cos|, means over draws. d: root mean square error of the mean image under all conditions, relative "
+        f"a–d: {cases} seeds of the images. b, c: cosines of the directions d_i and, above, the orthogonality score "
+        "1 - mean |cos|, means over seeds. d: root mean square error of the mean image under all conditions, relative "
         f"to assuming none. e–g: {tables['counterexample']['seed'].nunique()} random pairs of conditions whose means "
-        "are orthogonal; c₁ also splits the axis of c₂. Points in d and g: single draws and pairs.",
+        "are orthogonal; c₁ also splits the axis of c₂. Points in d and g: single seeds and pairs.",
     )
     return page
 
@@ -123,7 +123,7 @@ def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: boo
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color(RULE)
     ax.legend(
-        loc="upper right" if arrows else "lower left", handlelength=0.8, labelspacing=0.3, labelcolor=MUTED
+        loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=0.6, labelspacing=0.3, labelcolor=MUTED
     )
 
 

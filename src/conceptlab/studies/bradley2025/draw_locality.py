@@ -9,7 +9,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.figures.style import INK, MUTED, RULE
+from conceptlab.figures.style import MUTED, RULE
 from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES
 from conceptlab.studies.bradley2025.settings import SIZES, Size
 from conceptlab.studies.bradley2025.tables import WHOLE
@@ -56,7 +56,7 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     _within(curves[2, 0], main["mass"], (levels[0], levels[-1]))
     figures.panel(curves[2, 1], "j", "Removed: by distance")
     _by_distance(curves[2, 1], main["removed"], levels[-1])
-    figures.panel(curves[2, 2], "k", "Composed scores")
+    figures.panel(curves[2, 2], "k", "Joint and composed")
     _composition(curves[2, 2], main["composition"])
     figures.caption(
         page,
@@ -152,9 +152,6 @@ def _composition(ax: Axes, table: pd.DataFrame) -> None:
         for name, line in EXPERIMENT_LINES.items():
             rows = table[(table["measure"] == measure) & (table["experiment"] == name)]
             figures.band(ax, rows, figures.Line(line.colour, marker=line.marker, dashes=dashes), x="k")
-    ax.plot([], [], color=INK, label="joint")
-    ax.plot([], [], color=INK, ls=(0, (3, 1.5)), label="composed")
     ax.set_ylim(0, 1.03)
     ax.set_xlabel("conditions K")
     ax.set_ylabel("share of conditions met")
-    ax.legend(loc="lower left", handlelength=1.6, labelspacing=0.25, labelcolor=MUTED, fontsize=6.3)
