@@ -58,6 +58,9 @@ def test_the_command_trains_what_was_designed(chosen: dict[str, list[str]]) -> N
     world = world_of({k: v for k, v in recipe.world.items() if k != "name"})
     assert world.space == split.space
     assert Split(world.space, recipe.train).counts == split.counts
+    # The command that the run records says the same again.
+    again = cli._parser().parse_args(shlex.split(order.command)[1:])
+    assert parse_settings(again.set) == order.settings
     for cls in world.space:  # and it can be drawn
         assert world.sample(cls, 1, seed=0).images.shape == (1, *world.image_shape)
 

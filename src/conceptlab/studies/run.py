@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +56,7 @@ class Order:
         words = ["conceptlab", "run", target, *self.study.options]
         words += ["--scale", self.scale, "--seeds", str(len(self.seeds))]
         for key, value in self.settings.items():
-            words += ["--set", f"{key}={value}"]
+            words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
         return shlex.join(words)
 
 
