@@ -67,7 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
     run.add_argument("--executor", choices=("local", "ray"), default="local", help="where cohorts run")
     run.add_argument("--address", metavar="HOST:PORT", help="of a Ray cluster; without it, this machine")
-    run.add_argument("--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray")
+    run.add_argument(
+        "--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray"
+    )
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
     own = run.add_argument_group("for `run custom`, a study of your own data or world")
@@ -182,7 +184,9 @@ def _run(options: argparse.Namespace) -> int:
         study, figures = _custom(options, settings)
     else:
         if options.data or options.world or options.train or options.test:
-            raise InputError(f"--data, --world, --train and --test are for `run custom`, not for {options.study}")
+            raise InputError(
+                f"--data, --world, --train and --test are for `run custom`, not for {options.study}"
+            )
         study, figures = studies.find(options.study)
     seeds = studies.parse_seeds(study, options.scale, options.seeds)
     order = studies.Order(study, figures, options.scale, seeds, settings)
@@ -246,8 +250,10 @@ def _data_words(options: argparse.Namespace) -> list[str]:
 
 def _keep_out(out: Path, data: Path) -> None:
     """Nothing is ever written where a user's data lie."""
+    # A published file may lie anywhere, also where one works; a table lies among its images.
+    published = data.suffix.lower() in (".npz", ".h5", ".hdf5")
     folder = (data if data.is_dir() else data.parent).resolve()
-    if data.is_dir() and out.resolve().is_relative_to(folder):
+    if data.exists() and not published and out.resolve().is_relative_to(folder):
         raise InputError(f"--out {out} lies in the data folder, where nothing is written; name another place")
 
 

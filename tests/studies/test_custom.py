@@ -151,6 +151,7 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
         (["--data", "my_shapes", "--world", "circles"], "either --data PATH or --world NAME"),
         (["--data", "nowhere"], "does not exist"),
         (["--data", "my_shapes", "--out", "my_shapes/runs"], "lies in the data folder"),
+        (["--data", "my_shapes/labels.csv", "--out", "my_shapes/runs"], "lies in the data folder"),
         (["--world", "circels"], "did you mean 'circles'"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),
@@ -164,6 +165,11 @@ def test_bad_input_is_one_line_and_exit_code_2(place, monkeypatch, capsys, argum
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_options_of_custom_are_refused_elsewhere(capsys):
+    assert main(["run", "quickstart", "--data", "my_shapes"]) == 2
+    assert "are for `run custom`, not for quickstart" in capsys.readouterr().err
 
 
 def test_bad_data_are_one_list_and_exit_code_2(tmp_path, monkeypatch, capsys):
@@ -190,6 +196,8 @@ def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
     captured = capsys.readouterr()
     assert "classes with fewer than 3 images (1)" in captured.err
     assert (tmp_path / "page.html").exists()
+    assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
+    assert "classes with fewer than 3 images (1): 1" in capsys.readouterr().err
 
 
 def test_roles_have_sensible_defaults(place):

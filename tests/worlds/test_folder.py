@@ -16,7 +16,7 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.worlds import DataOptions, build, open_data
 from conceptlab.worlds.folder_images import MOST_PIXELS
-from conceptlab.worlds.labelled import PARTS, load
+from conceptlab.worlds.labelled import PARTS, load, part_bounds
 from tests.image_folder import everything, write_folder, write_table
 
 VARIABLES = ("shape", "size", "colour")
@@ -99,6 +99,24 @@ def test_parts_share_no_image_and_copies_lie_together(folder):
     assert not rows["model"] & rows["train"]
     assert not rows["model"] & rows["held-out"]
     assert not rows["train"] & rows["held-out"]
+
+
+SIZES = {
+    0: (0, 0, 0),
+    1: (1, 0, 0),
+    2: (1, 1, 0),
+    3: (1, 1, 1),
+    4: (2, 1, 1),
+    20: (12, 5, 3),
+    1000: (600, 250, 150),
+}
+
+
+@pytest.mark.parametrize(("count", "sizes"), SIZES.items())
+def test_every_part_has_an_image_as_soon_as_there_are_three(count, sizes):
+    bounds = part_bounds(count)
+    assert tuple(high - low for low, high in bounds.values()) == sizes
+    assert [low for low, _ in bounds.values()] == [0, sizes[0], sizes[0] + sizes[1]]
 
 
 def test_same_seed_same_draws_and_selection_is_the_data_set(folder):

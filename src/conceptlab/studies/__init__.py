@@ -32,7 +32,7 @@ def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
     """A study (without figures that need what only the user has), or one figure: `okawa2023`, `okawa2023.fig5`."""
     study_name, dot, figure_id = name.partition(".")
     if study_name not in STUDIES:
-        raise unknown("study", study_name, STUDIES)
+        raise unknown("study", study_name, [*STUDIES, "custom"])
     study = STUDIES[study_name]
     if dot and not figure_id:
         raise InputError(f"'{name}' names no figure; leave the dot out to run all of {study_name}")

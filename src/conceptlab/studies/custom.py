@@ -21,6 +21,8 @@ from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
 from conceptlab.studies.custom_figures import draw
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import LabelledWorld, RenderedWorld, World
+from conceptlab.worlds.labelled import FEWEST
+from conceptlab.worlds.problems import Problems
 
 THRESHOLD = 0.8
 MOST_CLASSES = 256
@@ -56,6 +58,7 @@ def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
             raise InputError(
                 f"class {space.code(cls)} is in --train and in --test; leave it out of one of them"
             )
+    _check_sizes(world, [*shown, *tested])
     if not shown:
         raise InputError("nothing is left to train on; name classes with --train")
     counts = {space.code(cls): count or _available(world, cls) for cls, count in shown.items()}
@@ -74,6 +77,19 @@ def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]
             else:
                 found.append((world.space.parse(part), None))
     return found
+
+
+def _check_sizes(world: World, classes: Sequence[Class]) -> None:
+    """A class that is shown or tested has enough images to be judged, or none at all."""
+    if not isinstance(world, LabelledWorld):
+        return
+    counts, problems = world.counts(), Problems(world.where)
+    for cls in classes:
+        if 0 < counts[cls] < FEWEST:
+            about = f"{world.space.code(cls)} ({world.space.words(cls)}): {counts[cls]}"
+            remedy = "A probe needs one to learn from and one to be examined on: collect more, or leave the class out."
+            problems.add(f"classes with fewer than {FEWEST} images", about, remedy)
+    problems.stop()
 
 
 def _available(world: World, cls: Class) -> int:

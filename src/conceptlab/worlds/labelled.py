@@ -31,7 +31,10 @@ from conceptlab.worlds.base import Samples, World, class_index, derived_seed, fr
 from conceptlab.worlds.binning import Variables, check_labels, labels_of
 from conceptlab.worlds.problems import Problems
 
-PARTS = {"model": (0.0, 0.6), "train": (0.6, 0.85), "held-out": (0.85, 1.0)}
+# Shares of a class's images that train a probe and validate it; the rest train models.
+PARTS = {"model": 0.6, "train": 0.25, "held-out": 0.15}
+FEWEST = 3
+"""Images a class needs: one each for the model, the probe and its validation."""
 MOST_CLASSES = 1024
 """Beyond this many combinations neither graphs nor tables can be read: bin more coarsely."""
 
@@ -150,7 +153,7 @@ class LabelledWorld(World):
         """The rows of a class in this world's part."""
         loaded, place = load(self), self.space.classes.index(cls)
         rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
-        low, high = (round(share * len(rows)) for share in PARTS[self.part])
+        low, high = part_bounds(len(rows))[self.part]
         return rows[low:high]
 
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
@@ -192,6 +195,15 @@ class LabelledWorld(World):
         if pixels:
             images = torch.from_numpy(np.asarray(loaded.pixels[rows])).float() / 255
         return Samples(images, torch.cat(parts, dim=1), labels, {"row": torch.from_numpy(rows)})
+
+
+def part_bounds(count: int) -> dict[str, tuple[int, int]]:
+    """Where each part of a class's images begins and ends. Each has at least one as soon as there are three; of two,
+    the model and the probe have one each."""
+    held_out = max(1, round(PARTS["held-out"] * count)) if count >= FEWEST else 0
+    train = max(1, round(PARTS["train"] * count)) if count > 1 else 0
+    model = count - train - held_out
+    return {"model": (0, model), "train": (model, model + train), "held-out": (model + train, count)}
 
 
 @lru_cache(maxsize=64)

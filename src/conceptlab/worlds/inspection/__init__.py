@@ -13,7 +13,7 @@ from conceptlab.worlds.inspection.advice import Advice, advise, satisfied
 from conceptlab.worlds.inspection.duplicates import Duplicates, find_duplicates
 from conceptlab.worlds.inspection.reach import class_table, isolated, never_alone, value_table
 from conceptlab.worlds.inspection.signal import NeighbourSignal, neighbour_signals
-from conceptlab.worlds.labelled import LabelledWorld, load
+from conceptlab.worlds.labelled import FEWEST, LabelledWorld, load
 
 __all__ = [
     "Advice",
@@ -30,9 +30,6 @@ __all__ = [
     "satisfied",
     "value_table",
 ]
-
-FEWEST = 3
-"""Images a class needs: one each for the model, the probe and its validation."""
 
 _MOST_PAIRS = 1000
 
