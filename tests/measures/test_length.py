@@ -91,6 +91,7 @@ def test_k_max_stops_at_the_first_loss():
     assert k_max({1: 0.2, 2: 1.0}, base=2) == 0
     assert k_max(dict.fromkeys(range(1, 13), 0.5), base=3) == 12
     assert k_max({1: np.nan, 2: 1.0}, base=2) == 0
+    assert k_max({1: 0.0, 2: 0.0}, base=1) == 0
 
 
 def test_kept_share_is_relative_to_the_base():

@@ -89,6 +89,8 @@ def k_max(shares: Mapping[int, float], base: int, kept: float = KEPT) -> int:
     largest number of conditions that was trained; 0 if there is none. It hides poor quality: print the base share
     beside it."""
     least = kept * shares[base]
+    if not least > 0:
+        return 0  # nothing was met, and nothing is kept
     reached = 0
     for k in sorted(k for k in shares if k > 0):
         if not shares[k] >= least:

@@ -28,7 +28,7 @@ from conceptlab.worlds import ObjectWorld
 def draw_length(results: Results, tables: Tables) -> Picture:
     """(a) the share of conditions met and (b) objects found against K, a column for each training range; (c) what
     was drawn for one layout of each K."""
-    curves = tables["curves"]
+    curves, summary = tables["curves"], tables["summary"]
     ranges = sorted(int(value) for value in curves["trained"].unique())
     most = int(curves["k"].max())
     page = figures.figure(columns=2, height=6.6)
@@ -43,6 +43,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
         text = "trained on 1 object" if trained == 1 else f"trained on 1–{trained} objects"
         figures.panel(upper, "" if column else "a", text)
         share_lines(upper, rows, looks, "experiment")
+        _k_max(upper, summary[summary["trained"] == trained])
         k_axis(upper, most, trained)
         k_axis(lower, most, trained)
         _objects(lower, rows, most, named)
@@ -56,8 +57,9 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     seeds = figures.seeds_text(curves["seed"].nunique())
     figures.caption(
         page,
-        f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images. "
-        "(b) Grey line: as many objects as conditions. (c) First seed; rings: where an object was asked for.",
+        f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images; "
+        "base: share at the largest trained number of conditions. (b) Grey line: as many objects as conditions. "
+        "(c) First seed; rings: where an object was asked for.",
     )
     return page
 
@@ -65,6 +67,15 @@ def draw_length(results: Results, tables: Tables) -> Picture:
 def _look(name: str, named: bool) -> figures.Line:
     line = EXPERIMENT_LINES[name]
     return line if named else figures.Line(line.colour, "", line.marker, line.dashes)
+
+
+def _k_max(ax: Axes, summary: pd.DataFrame) -> None:
+    """K_max of each experiment with the share it is relative to, as text; the mean over seeds."""
+    for line, (name, rows) in enumerate(summary.groupby("experiment", sort=True)):
+        reached = f"{rows['k_max'].mean():.3g}"
+        text = f"$K_{{max}}$ = {reached}, base {rows['base_share'].mean():.2f}"
+        look = EXPERIMENT_LINES[str(name)]
+        ax.text(0.02, 0.24 - 0.1 * line, text, transform=ax.transAxes, fontsize=6, color=look.colour)
 
 
 def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
