@@ -26,7 +26,7 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
         figures.band(axes[1], rows, figures.Line(shade, marker=""), y="mse")
         axes[1].plot([], [], color=shade, label=f"{float(str(separation)):g}")
     axes[1].set_xlabel("training step")
-    axes[1].set_ylabel("mean squared distance from 11")
+    axes[1].set_ylabel("squared distance from 11")
     axes[1].set_ylim(bottom=0)
     axes[1].legend(
         title="separation", title_fontsize=7, handlelength=1.4, labelspacing=0.25, labelcolor=MUTED
@@ -35,12 +35,10 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     _swings(axes[2], tables["swings"], shades)
     figures.panel(axes[3], "d", "Speed against signal")
     for separation, rows in tables["swings"].groupby("separation", sort=True):
-        axes[3].plot(rows["signal"], rows["speed"], "o", ms=4, color=shades[float(str(separation))],
+        axes[3].plot(1000 * rows["signal"], 1000 * rows["speed"], "o", ms=4, color=shades[float(str(separation))],
                      mec="white", mew=0.5)  # fmt: skip
-    axes[3].ticklabel_format(axis="x", style="sci", scilimits=(-2, 2))
-    axes[3].ticklabel_format(axis="y", style="sci", scilimits=(-2, 2))
-    axes[3].set_xlabel("colour signal on a small circle")
-    axes[3].set_ylabel("largest |ΔC| a step")
+    axes[3].set_xlabel("colour signal on a small circle, ‰")
+    axes[3].set_ylabel("largest |ΔC| in 1,000 steps")
     seeds = tables["paths"]["seed"].nunique()
     figures.caption(
         page,

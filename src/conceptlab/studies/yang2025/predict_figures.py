@@ -61,8 +61,11 @@ def _foretold(ax: Axes, pairs: pd.DataFrame, way: str) -> None:
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
     ax.axvline(1, color=RULE, lw=0.8, zorder=0)
     _log_scales(ax, "xy")
-    if way == "sim":
-        ax.legend(loc="upper left", handlelength=0.6, labelspacing=0.25, fontsize=6.2, labelcolor=MUTED)
+    if way == "baseline":
+        ax.legend(
+            loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=0.6, labelspacing=0.25, fontsize=6.2,
+            labelcolor=MUTED,
+        )  # fmt: skip
 
 
 def _times(ax: Axes, concepts: pd.DataFrame) -> None:
@@ -74,7 +77,8 @@ def _times(ax: Axes, concepts: pd.DataFrame) -> None:
     _log_scales(ax, "xy" if np.isfinite(concepts["time"]).any() else "x")
     ax.set_xlabel("concept signal")
     ax.set_ylabel("steps until half learnt")
-    ax.legend(handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
+    ax.legend(loc="upper right", handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
+    ax.margins(y=0.2)  # room for the names
 
 
 def _log_scales(ax: Axes, axes: str) -> None:
