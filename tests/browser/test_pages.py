@@ -127,9 +127,11 @@ def test_every_slider_of_the_playground_redraws_it(browser: Browser, name: str) 
     assert browser.errors() == []
 
 
-def test_the_playground_follows_a_slider_within_a_tenth_of_a_second(browser: Browser) -> None:
-    """From the event of the slider to the drawn chart, in the browser's own clock. On a machine that is busy with other
-    things everything takes as much longer as there are processes for each core."""
+def test_the_playground_follows_a_slider_within_a_tenth_of_a_second_for_its_share_of_a_core(
+    browser: Browser,
+) -> None:
+    """From the event of the slider to the drawn chart, in the browser's own clock. The bound grows with the load a core,
+    so on a busy machine this guards against getting slower and does not show the 100 ms (docs/studio.md)."""
     browser.open("/playground", "#playground-jacobian .js-plotly-plot .scatterlayer")
     browser.driver.set_script_timeout(60)
     times = []
@@ -148,8 +150,11 @@ def test_the_playground_follows_a_slider_within_a_tenth_of_a_second(browser: Bro
             )
         )
     busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
-    print(f"playground: median {statistics.median(times):.0f} ms with {busy:.1f} processes a core")
-    assert statistics.median(times) <= 100 * busy
+    low, middle, high = min(times), statistics.median(times), max(times)
+    print(
+        f"playground: {low:.0f} / {middle:.0f} / {high:.0f} ms (least, median, most of {len(times)}), load {busy:.1f} a core"
+    )
+    assert middle <= 100 * busy
 
 
 def test_prompting_changes_the_right_column_and_not_the_left(browser: Browser) -> None:

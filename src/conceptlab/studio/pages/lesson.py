@@ -119,7 +119,7 @@ def register(app: Dash, studio: Studio) -> None:
         sheet, right = _sheet(tuple(single.values()))
         counted = f"{right} of {_TILES} are right in everything: {right / _TILES:.0%}."
         said = f"Multiplicative: {product:.0%} right. Additive: {mean:.0%}. " + (
-            f"With {number} variables the mean hides {mean - product:.0%} of failures."
+            f"With {number} variables the mean promises {100 * (mean - product):.0f} points too much."
             if number > 1
             else "With one variable there is no difference."
         )

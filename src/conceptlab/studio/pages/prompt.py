@@ -37,7 +37,7 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
     entry = studio.catalogue.find(rest) if rest else _default(promptable)
     if entry.problem:
         return [heading("Prompt"), problem(entry.problem)]
-    options = [{"label": f"{e.name} · {e.key}", "value": e.key} for e in promptable]
+    options = [{"label": _label(e), "value": e.key} for e in promptable]
     settings = card(
         "",
         html.Label([html.Span("Run"), _dropdown("prompt-run", options, entry.key)], className="field"),
@@ -87,6 +87,11 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         dcc.Store(id="prompt-job"),
         dcc.Interval(id="prompt-tick", interval=120, disabled=True),
     ]
+
+
+def _label(entry: Entry) -> str:
+    """The figure, its scale, and the folder it lies in."""
+    return f"{entry.name}, {entry.manifest.get('scale')} ({entry.key.partition('/')[0]})"
 
 
 def _default(entries: list[Entry]) -> Entry:
