@@ -130,8 +130,8 @@ def test_every_slider_of_the_playground_redraws_it(browser: Browser, name: str) 
 def test_the_playground_follows_a_slider_within_a_tenth_of_a_second_for_its_share_of_a_core(
     browser: Browser,
 ) -> None:
-    """From the event of the slider to the drawn chart, in the browser's own clock. The bound grows with the load a core,
-    so on a busy machine this guards against getting slower and does not show the 100 ms (docs/studio.md)."""
+    """From the event of the slider to the drawn chart, in the browser's own clock. The bound grows with the load
+    a core, so on a busy machine this guards against getting slower and does not show the 100 ms (docs/studio.md)."""
     browser.open("/playground", "#playground-jacobian .js-plotly-plot .scatterlayer")
     browser.driver.set_script_timeout(60)
     times = []
@@ -152,7 +152,8 @@ def test_the_playground_follows_a_slider_within_a_tenth_of_a_second_for_its_shar
     busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     low, middle, high = min(times), statistics.median(times), max(times)
     print(
-        f"playground: {low:.0f} / {middle:.0f} / {high:.0f} ms (least, median, most of {len(times)}), load {busy:.1f} a core"
+        f"playground: {low:.0f} / {middle:.0f} / {high:.0f} ms "
+        f"(least, median, most of {len(times)}), load {busy:.1f} a core"
     )
     assert middle <= 100 * busy
 
