@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from conceptlab.worlds.scenes import renderers
 from conceptlab.worlds.scenes.camera import CAMERA, HALF_FRAME, Camera
 from conceptlab.worlds.scenes.solids import FAR, SHAPES, half_height, meet, normal
 
-SETTINGS = {"resolution": 32, "cells": 8, "most": 4}
+SETTINGS: dict[str, Any] = {"resolution": 32, "cells": 8, "most": 4}
 SPHERE, CUBE, CYLINDER = range(3)
 
 
