@@ -235,3 +235,14 @@ def test_the_pictures_and_pages_of_the_readme_exist():
     for target in re.findall(r"\]\(([^)#]+)\)", text):
         if not target.startswith("http"):
             assert (README.parent / target).exists(), target
+
+
+def test_pieces_train_their_share_and_the_whole_is_judged_from_them(tmp_path, capsys):
+    common = ["run", "quickstart", "--scale", "tiny", "--seeds", "2", "--out", str(tmp_path)]
+    assert main([*common, "--piece", "1/2"]) == 0
+    assert "1 of 2 members are done" in capsys.readouterr().out
+    assert len(list((tmp_path / "members").iterdir())) == 1
+    assert main([*common, "--piece", "2/2"]) == 0
+    assert main([*common, "--piece", "2/2", "--plan"]) == 0
+    assert "1 (1 done already)" in capsys.readouterr().out
+    assert main(["run", "quickstart", "--piece", "3/2"]) == 2

@@ -17,7 +17,9 @@ from conceptlab import plugins
 from conceptlab.errors import InputError
 
 if TYPE_CHECKING:
-    from conceptlab.studies import Figure, Study
+    from conceptlab.executors import Place
+    from conceptlab.store import Store
+    from conceptlab.studies import Figure, Order, Study
     from conceptlab.worlds import DataOptions
 
 # Rich takes a pipe or a log for 80 columns wide; tables of claims need more.
@@ -69,6 +71,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--address", metavar="HOST:PORT", help="of a Ray cluster; without it, this machine")
     run.add_argument(
         "--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray"
+    )
+    run.add_argument(
+        "--cohort", type=int, metavar="N", help="members to train at once on a GPU; as fit if not given"
+    )
+    run.add_argument(
+        "--piece", metavar="K/N", help="train one of N shares of the members, and judge nothing yet"
     )
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
@@ -190,10 +198,12 @@ def _run(options: argparse.Namespace) -> int:
         study, figures = studies.find(options.study)
     seeds = studies.parse_seeds(study, options.scale, options.seeds)
     order = studies.Order(study, figures, options.scale, seeds, settings)
-    where = executors.place(options.executor, options.device, options.address, options.gpus)
+    where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
     store = Store(options.out)
+    if options.piece:
+        return _piece(options, order, where, store)
     if options.plan:
-        OUT.print(plan_table(order, store, where))
+        OUT.print(plan_table(order, order.all_recipes(), store, where))
         return 0
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train)
@@ -205,6 +215,27 @@ def _run(options: argparse.Namespace) -> int:
     OUT.print(f"report: {page}", markup=False)
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
     return 3 if options.strict and failed else 0
+
+
+def _piece(options: argparse.Namespace, order: Order, where: Place, store: Store) -> int:
+    from conceptlab import executors
+    from conceptlab.terminal.listing import plan_table
+    from conceptlab.terminal.progress import showing_progress
+
+    number, count = executors.parse_piece(options.piece)
+    recipes = order.all_recipes()
+    share = executors.piece(recipes, number, count)
+    if options.plan:
+        OUT.print(plan_table(order, share, store, where))
+        return 0
+    with showing_progress(share, store, ERR) as tell:
+        where.train(share, store, where.device, tell)
+    OUT.print(
+        f"piece {number} of {count}: {len(share)} of {len(recipes)} members are done. Put the folders in "
+        f"{store.root / 'members'} of all pieces together, then run this without --piece.",
+        markup=False,
+    )
+    return 0
 
 
 def _custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:

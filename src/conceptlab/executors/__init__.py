@@ -4,6 +4,7 @@ from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.draw import draw, parse_prompt
 from conceptlab.executors.elicit import Elicitation, elicit
 from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
+from conceptlab.executors.pieces import parse_piece, piece
 from conceptlab.executors.place import Place, place
 from conceptlab.executors.plan import Plan, plan
 from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
@@ -18,8 +19,10 @@ __all__ = [
     "cores",
     "draw",
     "elicit",
+    "parse_piece",
     "parse_prompt",
     "pending",
+    "piece",
     "place",
     "plan",
     "prepare_probe",

@@ -22,7 +22,7 @@ import torch
 
 from conceptlab.errors import InputError
 from conceptlab.executors.cohort import Report, run_cohort
-from conceptlab.executors.memory import fitting, free_bytes, halving
+from conceptlab.executors.memory import MOST, fitting, free_bytes, halving
 from conceptlab.executors.probes import prepare_probe
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
@@ -69,25 +69,29 @@ def generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
     return [groups[depth] for depth in sorted(groups)]
 
 
-def cohorts(recipes: Sequence[Recipe], device: torch.device, free: float | None = None) -> list[list[Recipe]]:
-    """Who trains with whom. `free` bytes of a GPU, where it is another machine's, must be told."""
+def cohorts(
+    recipes: Sequence[Recipe], device: torch.device, free: float | None = None, most: int = MOST
+) -> list[list[Recipe]]:
+    """Who trains with whom, `most` at once. `free` bytes of a GPU, where it is another machine's, must be told."""
     if device.type == "cpu":
         return [[recipe] for recipe in recipes]
     grouped: dict[str, list[Recipe]] = {}
     for recipe in recipes:
         grouped.setdefault(cohort_key(recipe), []).append(recipe)
     free = free_bytes(device) if free is None else free
-    return [cohort for group in grouped.values() for cohort in fitting(group, free)]
+    return [cohort for group in grouped.values() for cohort in fitting(group, free, most)]
 
 
-def run(recipes: Iterable[Recipe], store: Store, device: torch.device, report: Report) -> None:
+def run(
+    recipes: Iterable[Recipe], store: Store, device: torch.device, report: Report, most: int = MOST
+) -> None:
     """Train everything that is not there yet. Interrupt it at will; the same call continues."""
     todo = pending(recipes, store)
     with _one_thread():
         for world, part, judges in needed_probes(todo):
             prepare_probe(store, world, part, judges=judges)
     for generation in generations(todo):
-        groups = cohorts(generation, device)
+        groups = cohorts(generation, device, most=most)
         workers = min(cores(), len(groups)) if device.type == "cpu" else 1
         if workers <= 1:
             _in_this_process(groups, store, device, report)

@@ -14,7 +14,7 @@ from conceptlab.training.cost import member_bytes
 
 LOG = logging.getLogger(__name__)
 
-# More members than this gain little speed (measured), but a crash would cost them all.
+# Members at once unless said otherwise: more gain little speed, and a crash would cost them all.
 MOST = 32
 
 # Of the free memory: graphs, the compiler and evaluation need the rest.
@@ -26,9 +26,9 @@ def free_bytes(device: torch.device) -> float:
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else float("inf")
 
 
-def fitting(recipes: Sequence[Recipe], free: float) -> list[list[Recipe]]:
+def fitting(recipes: Sequence[Recipe], free: float, most: int = MOST) -> list[list[Recipe]]:
     """Recipes that can train together, cut into cohorts of about one size that fit into so much memory."""
-    largest = max(1, int(min(MOST, SHARE * free / max(map(member_bytes, recipes)))))
+    largest = max(1, int(min(most, SHARE * free / max(map(member_bytes, recipes)))))
     count = -(-len(recipes) // largest)
     size, longer = divmod(len(recipes), count)
     ends = [(i + 1) * size + min(i + 1, longer) for i in range(count)]

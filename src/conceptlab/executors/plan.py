@@ -9,6 +9,7 @@ import torch
 
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors.local import cohorts, cores, generations, pending
+from conceptlab.executors.memory import MOST
 from conceptlab.recipe import Recipe
 from conceptlab.store import Store
 from conceptlab.training.cost import RATE, training_flops, training_memory
@@ -40,11 +41,12 @@ def plan(
     device: torch.device,
     free: float | None = None,
     at_once: int | None = None,
+    most: int = MOST,
 ) -> Plan:
     """Thousands of members are planned in seconds: networks and prompts that they share are counted once. `free` bytes
-    of a GPU and cohorts `at_once` are this machine's unless told."""
+    of a GPU and cohorts `at_once` are this machine's unless told; `most` members in a cohort."""
     todo = pending(recipes, store)
-    groups = [group for generation in generations(todo) for group in cohorts(generation, device, free)]
+    groups = [group for generation in generations(todo) for group in cohorts(generation, device, free, most)]
     training = sum(training_flops(recipe) for recipe in todo)
     evaluation = sum(evaluation_flops(recipe) for recipe in todo)
     return Plan(

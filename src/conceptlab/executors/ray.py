@@ -25,7 +25,7 @@ from conceptlab.errors import InputError
 from conceptlab.executors.archive import pack, unpack
 from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.local import cohorts, cores, generations, needed_probes, pending
-from conceptlab.executors.memory import free_bytes, halving
+from conceptlab.executors.memory import MOST, free_bytes, halving
 from conceptlab.executors.probes import prepare_probe, probe_hash
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
@@ -86,7 +86,12 @@ def at_once(device: torch.device, gpus: float) -> int:
 
 
 def run(
-    recipes: Iterable[Recipe], store: Store, device: torch.device, report: Report, gpus: float = 1.0
+    recipes: Iterable[Recipe],
+    store: Store,
+    device: torch.device,
+    report: Report,
+    gpus: float = 1.0,
+    most: int = MOST,
 ) -> None:
     """Train everything that is not there yet, each cohort with one core and, on a GPU, a share `gpus` of it."""
     ray = _ray()
@@ -102,7 +107,7 @@ def run(
         free = free_memory(device, gpus)
         train = ray.remote(_train).options(**wants)
         for generation in generations(todo):
-            groups = cohorts(generation, device, free)
+            groups = cohorts(generation, device, free, most)
             meter = _Meter(groups, report)
             tasks = [
                 train.remote(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.table import Table
 
 from conceptlab import executors
 from conceptlab.evaluation import evaluation_flops
+from conceptlab.recipe import Recipe
 from conceptlab.store import Store
 from conceptlab.studies import SCALES, STUDIES, Figure, Order, Study
 from conceptlab.training.cost import training_flops
@@ -57,10 +59,11 @@ def listing_table() -> Table:
     return table
 
 
-def plan_table(order: Order, store: Store, place: executors.Place) -> Table:
-    """What a run would train, what it would find done, and about what it would cost."""
+def plan_table(order: Order, recipes: Sequence[Recipe], store: Store, place: executors.Place) -> Table:
+    """What a run would train (all members of an order, or a piece of them), what it would find done, and about what
+    it would cost."""
     device = place.device
-    found = executors.plan(order.all_recipes(), store, device, place.free, place.at_once)
+    found = executors.plan(recipes, store, device, place.free, place.at_once, place.most)
     share = found.evaluation_flops / max(1, found.flops)
     table = Table("what", "how much", show_header=False)
     table.add_row("figures", ", ".join(figure.id for figure in order.figures))
