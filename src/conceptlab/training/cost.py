@@ -20,7 +20,7 @@ from conceptlab.worlds import build as build_world
 
 # Rates that were reached with convolutional networks like ours, in FLOP/s: one CPU thread; one H200 with a cohort.
 # They give an idea of the time, not a promise; progress shows the real rate.
-RATE = {"cpu": 40e9, "cuda": 100e12, "mps": 1e12}
+RATE = {"cpu": 40e9, "cuda": 200e12, "mps": 1e12}
 
 # Bytes a process takes before it trains anything: Python, torch and, on a GPU, its context and libraries.
 _OVERHEAD = {"cpu": 400 * 2**20, "cuda": 800 * 2**20, "mps": 800 * 2**20}
