@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import torch
 
 import conceptlab
 from conceptlab import executors
-from conceptlab.cli import main
+from conceptlab.cli import _parser, main
 from conceptlab.errors import InputError
 from conceptlab.executors import ray as ray_executor
 from conceptlab.executors.archive import pack, unpack
@@ -269,6 +270,14 @@ def test_a_folder_that_a_dying_worker_still_holds_is_waited_for(monkeypatch):
     tries.clear()
     with pytest.raises(Busy):
         ray_executor._patiently(work)
+
+
+def test_the_commands_of_the_page_exist():
+    page = Path(__file__).parents[2] / "docs" / "executors.md"
+    lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("conceptlab ")]
+    assert len(lines) == 3
+    for line in lines:
+        _parser().parse_args(shlex.split(line)[1:])
 
 
 def test_where_a_run_takes_place(monkeypatch):

@@ -153,7 +153,8 @@ class LabelledWorld(World):
         """The rows of a class in this world's part."""
         loaded, place = load(self), self.space.classes.index(cls)
         rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
-        low, high = part_bounds(len(rows))[self.part]
+        digests = loaded.digests[rows]
+        low, high = (_past_copies(digests, cut) for cut in part_bounds(len(rows))[self.part])
         return rows[low:high]
 
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
@@ -204,6 +205,13 @@ def part_bounds(count: int) -> dict[str, tuple[int, int]]:
     train = max(1, round(PARTS["train"] * count)) if count > 1 else 0
     model = count - train - held_out
     return {"model": (0, model), "train": (model, model + train), "held-out": (model + train, count)}
+
+
+def _past_copies(digests: np.ndarray, cut: int) -> int:
+    """The cut, or the next place where it does not part copies of one image."""
+    while 0 < cut < len(digests) and digests[cut] == digests[cut - 1]:
+        cut += 1
+    return cut
 
 
 @lru_cache(maxsize=64)
