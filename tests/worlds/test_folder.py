@@ -103,6 +103,18 @@ def test_parts_share_no_image_and_copies_lie_together(folder):
     assert not rows["train"] & rows["held-out"]
 
 
+def test_copies_of_an_image_are_never_parted(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 20, "100": 20})
+    for number in range(1, 12):
+        shutil.copy(folder / "pictures" / "000-000.png", folder / "pictures" / f"000-{number:03d}.png")
+    world = opened(folder, "shape")
+    cls = world.space.parse("shape=circle")
+    digests = {part: load(world).digests[world.reserved(part).rows_of(cls)] for part in PARTS}
+    assert sum(len(found) for found in digests.values()) == 20
+    for one, other in itertools.combinations(digests.values(), 2):
+        assert not set(one) & set(other)
+
+
 SIZES = {
     0: (0, 0, 0),
     1: (1, 0, 0),
