@@ -6,6 +6,7 @@ the network looks like, and a member's row is all there is to know about it.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,16 +68,19 @@ class Layout:
         It has the precision of the parts, where they have one in common.
         """
         leading, reached = like.shape[:-1], 0
-        precision = {part.dtype for part in parts.values()}
-        dtype = precision.pop() if len(precision) == 1 else like.dtype
         pieces: list[Tensor] = []
         for name, shape, offset in zip(self.names, self.shapes, self.offsets):
             if name in parts:
-                part = _permuted(parts[name], _stored(shape)).reshape(*leading, -1).to(dtype)
+                part = _permuted(parts[name], _stored(shape)).reshape(*leading, -1)
                 pieces += [part.new_zeros(*leading, offset - reached), part]
                 reached = offset + math.prod(shape)
-        pieces.append(like.new_zeros(*leading, self.size - reached, dtype=dtype))
-        return torch.cat([piece for piece in pieces if piece.shape[-1]], dim=-1)
+        last = pieces[-1] if pieces else like
+        pieces.append(last.new_zeros(*leading, self.size - reached))
+        # Pieces of one precision are joined before they are converted: two operations instead of one for each piece.
+        runs = [
+            torch.cat(list(run), dim=-1) for _, run in itertools.groupby(pieces, lambda piece: piece.dtype)
+        ]
+        return runs[0] if len(runs) == 1 else torch.cat([run.to(like.dtype) for run in runs], dim=-1)
 
     def mask(self) -> Tensor:
         """1 where a column is trained, 0 where it is frozen or belongs to no parameter (which stays zero anyway)."""

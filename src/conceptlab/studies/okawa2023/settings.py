@@ -72,6 +72,7 @@ _PAPER = Recipe(
     pixels="unit",
     steps=7900,
     batch=64,
+    precision="bfloat16",
     optimiser=Optimiser(name="adam", learning_rate=1e-4, decay="linear"),
     evaluation=Evaluation(
         count=40,

@@ -77,7 +77,13 @@ _SETTINGS: dict[Scale, dict[str, Any]] = {
         "steps": 1200,
         "batch": 64,
     },
-    "paper": {**_BOUND, "denoiser": {"name": "park2024"}, "steps": 15_000, "batch": 64},
+    "paper": {
+        **_BOUND,
+        "denoiser": {"name": "park2024"},
+        "steps": 15_000,
+        "batch": 64,
+        "precision": "bfloat16",
+    },
 }
 _RESOLUTION = {"tiny": 16, "small": 16, "paper": 32}
 
