@@ -22,6 +22,7 @@ from conceptlab import executors
 from conceptlab.cli import _parser, main
 from conceptlab.errors import InputError
 from conceptlab.executors import ray as ray_executor
+from conceptlab.executors import ray_worker
 from conceptlab.executors.archive import pack, unpack
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.store import Store
@@ -265,12 +266,12 @@ def test_a_folder_that_a_dying_worker_still_holds_is_waited_for(monkeypatch):
         if len(tries) < 3:
             raise Busy("locked")
 
-    ray_executor._patiently(work)
+    ray_worker.patiently(work)
     assert len(tries) == 3
-    monkeypatch.setattr(ray_executor, "PATIENCE", -1.0)
+    monkeypatch.setattr(ray_worker, "PATIENCE", -1.0)
     tries.clear()
     with pytest.raises(Busy):
-        ray_executor._patiently(work)
+        ray_worker.patiently(work)
 
 
 def test_the_commands_of_the_page_exist():

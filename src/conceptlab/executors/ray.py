@@ -12,30 +12,26 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from conceptlab import cache, plugins
+from conceptlab import plugins
 from conceptlab.errors import InputError
+from conceptlab.executors import ray_worker
 from conceptlab.executors.archive import pack, unpack
-from conceptlab.executors.cohort import Report, run_cohort
+from conceptlab.executors.cohort import Report
 from conceptlab.executors.local import cohorts, cores, generations, needed_probes, pending
-from conceptlab.executors.memory import MOST, free_bytes, halving
-from conceptlab.executors.probes import prepare_probe, probe_hash
-from conceptlab.recipe import Part, Recipe
+from conceptlab.executors.memory import MOST
+from conceptlab.executors.probes import probe_hash
+from conceptlab.recipe import Recipe
 from conceptlab.store import Store
-from conceptlab.store.files import Busy, make_folder
+from conceptlab.store.files import make_folder
 
 # A task is tried again so often when its worker or node dies; what kills every worker would otherwise run for ever.
 RETRIES = 8
-
-# Seconds to wait for a folder whose lock a dying worker still holds.
-PATIENCE = 600.0
 
 # What a worker needs of the driver's environment.
 _ENVIRONMENT = (plugins.VARIABLE, "CONCEPTLAB_CACHE")
@@ -75,7 +71,7 @@ def free_memory(device: torch.device, gpus: float) -> float | None:
     if device.type != "cuda":
         return None
     ray = _ray()
-    return gpus * ray.get(ray.remote(_free).options(num_gpus=gpus, max_retries=RETRIES).remote())
+    return gpus * ray.get(ray.remote(ray_worker.free).options(num_gpus=gpus, max_retries=RETRIES).remote())
 
 
 def at_once(device: torch.device, gpus: float) -> int:
@@ -102,10 +98,10 @@ def run(
     with _token(store) as token:
         place = (str(store.root.resolve()), token, {name: os.environ.get(name, "") for name in _ENVIRONMENT})
         shared = _is_shared(place)
-        probe = ray.remote(_probe).options(num_cpus=1, max_retries=RETRIES)
+        probe = ray.remote(ray_worker.probe).options(num_cpus=1, max_retries=RETRIES)
         _collect([probe.remote(place, *needed) for needed in needed_probes(todo)], store)
         free = free_memory(device, gpus)
-        train = ray.remote(_train).options(**wants)
+        train = ray.remote(ray_worker.train_cohort).options(**wants)
         for generation in generations(todo):
             groups = cohorts(generation, device, free, most)
             meter = _Meter(groups, report)
@@ -127,9 +123,6 @@ def run(
                 raise
 
 
-# --- on the driver --------------------------------------------------------------------------------------------
-
-
 def _ray() -> Any:
     try:
         import ray
@@ -149,13 +142,13 @@ def _token(store: Store) -> Iterator[str]:
         path.unlink(missing_ok=True)
 
 
-def _is_shared(place: Place) -> bool:
+def _is_shared(place: ray_worker.Place) -> bool:
     """Whether every node sees the store."""
     ray = _ray()
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     nodes = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
-    look = ray.remote(_sees)
+    look = ray.remote(ray_worker.sees)
     asked = [
         look.options(num_cpus=0, scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=True)).remote(
             place
@@ -234,73 +227,3 @@ class _Meter:
             if new > 0:
                 self.known[number] = steps
                 self.report([recipe.hash for recipe in self.groups[number]], new)
-
-
-# --- on a worker ----------------------------------------------------------------------------------------------
-
-# The store's folder as the driver knows it, the file by which to recognise it, and the driver's environment.
-Place = tuple[str, str, dict[str, str]]
-
-
-def _sees(place: Place) -> bool:
-    return (Path(place[0]) / place[1]).exists()
-
-
-def _free() -> float:
-    return free_bytes(torch.device("cuda"))
-
-
-def _enter(place: Place, supplies: bytes | None = None) -> Store:
-    """The store as this node sees it; a node that does not has one of its own, with what it was sent."""
-    root, _, environment = place
-    os.environ.update({name: value for name, value in environment.items() if value})
-    torch.set_num_threads(1)
-    if _sees(place):
-        return Store(root)
-    store = Store(cache.folder("ray") / cache.key(root))
-    if supplies is not None:
-        unpack(supplies, store.root)
-    return store
-
-
-def _probe(place: Place, world: Part, part: Part, judges: bool) -> bytes | None:
-    """Train a probe; its archive where the driver does not see it."""
-    store = _enter(place)
-    _patiently(lambda: prepare_probe(store, world, part, judges=judges))
-    return None if _sees(place) else pack(store.root, [store.probe_path(probe_hash(world, part))])
-
-
-def _train(
-    place: Place,
-    recipes: list[dict[str, Any]],
-    device: str,
-    progress: tuple[Any, int],
-    supplies: bytes | None,
-) -> bytes | None:
-    """Train a cohort; the archive of its members where the driver does not see them."""
-    store, group = _enter(place, supplies), [Recipe.from_dict(data) for data in recipes]
-    actor, number = progress
-    made = 0
-
-    def tell(members: Sequence[str], steps: int) -> None:
-        nonlocal made
-        made += steps
-        actor.tell.remote(number, made)
-
-    def train(part: list[Recipe]) -> None:
-        _patiently(lambda: run_cohort(part, store, torch.device(device), tell))
-
-    halving(group, train)
-    return None if _sees(place) else pack(store.root, [store.member_path(recipe) for recipe in group])
-
-
-def _patiently(work: Callable[[], None]) -> None:
-    """Do some work whose folder may still be locked by a worker that is about to die."""
-    deadline = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return work()
-        except Busy:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(1.0)
