@@ -40,7 +40,9 @@ def imports(path: Path) -> set[str]:
 FILES = sorted(
     path for path in ROOT.rglob("*.py") if path.name not in ("__main__.py",) and path.parent != ROOT
 )
-FILES += [ROOT / f"{name}.py" for name in ("errors", "cache", "plugins", "registry", "random", "recipe", "cli")]
+FILES += [
+    ROOT / f"{name}.py" for name in ("errors", "cache", "plugins", "registry", "random", "recipe", "cli")
+]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
