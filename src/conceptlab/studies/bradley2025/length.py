@@ -75,7 +75,8 @@ def _k_max(ax: Axes, summary: pd.DataFrame) -> None:
         reached = f"{rows['k_max'].mean():.3g}"
         text = f"$K_{{max}}$ = {reached}, base {rows['base_share'].mean():.2f}"
         look = EXPERIMENT_LINES[str(name)]
-        ax.text(0.02, 0.24 - 0.1 * line, text, transform=ax.transAxes, fontsize=6, color=look.colour)
+        place = {"transform": ax.transAxes, "bbox": {"fc": "#eceef1", "ec": "none", "pad": 0.8}}
+        ax.text(0.02, 0.24 - 0.1 * line, text, fontsize=6, color=look.colour, zorder=4, **place)
 
 
 def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
