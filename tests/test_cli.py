@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 import conceptlab
-from conceptlab.cli import _parser, main
+from conceptlab.cli import build_parser, main
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
@@ -227,7 +227,7 @@ def test_the_commands_of_the_readme_exist():
     assert len(lines) >= 9
     for line in lines:
         command = line.split("  ")[0]
-        _parser().parse_args(shlex.split(command)[1:])
+        build_parser().parse_args(shlex.split(command)[1:])
 
 
 def test_the_pictures_and_pages_of_the_readme_exist():

@@ -19,7 +19,7 @@ import torch
 
 import conceptlab
 from conceptlab import executors
-from conceptlab.cli import _parser, main
+from conceptlab.cli import build_parser, main
 from conceptlab.errors import InputError
 from conceptlab.executors import ray as ray_executor
 from conceptlab.executors import ray_worker
@@ -279,7 +279,7 @@ def test_the_commands_of_the_page_exist():
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("conceptlab ")]
     assert len(lines) >= 3
     for line in lines:
-        _parser().parse_args(shlex.split(line)[1:])
+        build_parser().parse_args(shlex.split(line)[1:])
 
 
 def test_where_a_run_takes_place(monkeypatch):

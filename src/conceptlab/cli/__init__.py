@@ -1,0 +1,30 @@
+"""The command line: parses, calls, prints. What it does lies in the rooms it calls."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from conceptlab import plugins
+from conceptlab.cli.console import ERR
+from conceptlab.cli.parser import build_parser
+from conceptlab.errors import InputError
+
+__all__ = ["build_parser", "main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
+    try:
+        options = build_parser().parse_args(arguments)
+        plugins.add(options.plugin)
+        return options.command(options)
+    except InputError as error:
+        ERR.print(f"conceptlab: {error}", markup=False, style="bold red")
+        return 2
+    except KeyboardInterrupt:
+        ERR.print("interrupted; the same command continues where it stopped")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0

@@ -1,0 +1,114 @@
+"""The commands that look at what is there: lists, verdicts, reports, images, speed, the live page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from conceptlab.cli.console import OUT
+from conceptlab.errors import InputError
+
+
+def list_(options: argparse.Namespace) -> int:
+    from conceptlab.terminal.listing import listing, listing_table
+
+    if options.json:
+        print(json.dumps(listing(), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(listing_table())
+    return 0
+
+
+def verdict(options: argparse.Namespace) -> int:
+    from conceptlab.claims import render_verdicts, to_json
+    from conceptlab.store import find_figures
+
+    verdicts = [verdict for run in find_figures(options.path) for verdict in run.verdicts]
+    if options.json:
+        print(json.dumps(to_json(verdicts), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(render_verdicts(verdicts, title=str(options.path)))
+    return 0
+
+
+def report(options: argparse.Namespace) -> int:
+    from conceptlab.report import report as write
+    from conceptlab.store import find_figures
+
+    runs = {run.path: run for path in options.paths for run in find_figures(path)}
+    OUT.print(f"report: {write(list(runs.values()), options.out)}", markup=False)
+    return 0
+
+
+def sample(options: argparse.Namespace) -> int:
+    from conceptlab.executors import draw, parse_prompt
+    from conceptlab.store import find_members
+    from conceptlab.store.files import write_sheet
+
+    if options.n < 1:
+        raise InputError(f"--n {options.n}: at least one image is needed")
+    member = find_members(options.path)[0]
+    texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
+    prompts = [parse_prompt(member.world, text, options.n) for text in texts]
+    write_sheet(options.out, draw(member, prompts, options.step, options.weights))
+    step = options.step or member.checkpoint_steps[-1]
+    OUT.print(
+        f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
+        markup=False,
+    )
+    return 0
+
+
+def elicit(options: argparse.Namespace) -> int:
+    from conceptlab.executors import elicit as ask
+    from conceptlab.store import find_members
+    from conceptlab.store.files import write_sheet
+    from conceptlab.terminal.elicit import ways_table
+
+    member = find_members(options.path)[0]
+    found = ask(member, options.cls, options.n, options.weights)
+    OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
+    OUT.print(found.sentence, markup=False)
+    write_sheet(options.out, found.images)
+    OUT.print(f"{options.out}: a row for each of {'; '.join(found.shown)}", markup=False)
+    return 0
+
+
+def diff(options: argparse.Namespace) -> int:
+    from conceptlab.terminal.diff import diff as compare
+
+    OUT.print(compare(*options.paths))
+    return 0
+
+
+def studio(options: argparse.Namespace) -> int:
+    try:
+        from conceptlab.studio import Studio, serve
+    except ModuleNotFoundError as error:
+        if error.name not in ("dash", "flask", "werkzeug"):
+            raise
+        raise InputError("the studio needs dash; install it with: pip install 'conceptlab[studio]'") from None
+
+    default = [Path("runs")] if Path("runs").is_dir() else []
+    studio = Studio.of(options.paths or default)
+    serve(
+        studio, options.port, lambda address: OUT.print(f"studio: {address} (Ctrl-C ends it)", markup=False)
+    )
+    return 0
+
+
+def bench(options: argparse.Namespace) -> int:
+    from conceptlab.bench import bench_sample, bench_table, bench_train
+    from conceptlab.executors import choose_device
+
+    device = choose_device(options.device)
+    networks = options.network or (["park2024", "okawa2023"] if device.type == "cuda" else ["quickstart"])
+    members = options.members or ([8, 16] if device.type == "cuda" else [4])
+    measure = bench_train if options.what == "train" else bench_sample
+    result = measure(networks, members, device)
+    if options.json:
+        print(json.dumps(result, indent=1))
+    else:
+        OUT.print(bench_table(result))
+    return 0

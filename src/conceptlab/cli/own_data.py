@@ -1,0 +1,86 @@
+"""`conceptlab inspect` and `conceptlab run custom`: images, worlds and networks of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conceptlab.cli.console import ERR, OUT
+from conceptlab.errors import InputError
+
+if TYPE_CHECKING:
+    from conceptlab.studies import Figure, Study
+    from conceptlab.worlds import DataOptions
+
+
+def inspect(options: argparse.Namespace) -> int:
+    from conceptlab.report.inspection import inspection_page
+    from conceptlab.terminal.inspection import inspection_table
+    from conceptlab.worlds import open_data
+    from conceptlab.worlds.inspection import inspect as look
+
+    _keep_out(options.out, options.data)
+    found = look(open_data(options.data, _data_options(options)))
+    words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
+    page = inspection_page(found, options.out, shlex.join(words))
+    if options.json:
+        print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+    else:
+        OUT.print(inspection_table(found))
+        OUT.print(f"page: {page}", markup=False)
+    for problem in found.problems:
+        ERR.print(f"conceptlab: {problem}", markup=False, style="bold red")
+    return 2 if found.problems else 0
+
+
+def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:
+    from conceptlab.studies import custom
+    from conceptlab.worlds import build, open_data
+
+    if (options.data is None) == (options.world is None):
+        raise InputError("run custom needs either --data PATH or --world NAME; see docs/own_data.md")
+    if options.data is not None:
+        _keep_out(options.out, options.data)
+        world = open_data(options.data, _data_options(options))
+        words = ["--data", str(options.data), *_data_words(options)]
+    else:
+        prefix = "world."
+        world = build(
+            options.world, **{k[len(prefix) :]: v for k, v in settings.items() if k.startswith(prefix)}
+        )
+        words = ["--world", options.world]
+    for name in ("train", "test"):
+        given = getattr(options, name)
+        words += [f"--{name}", *given] if given else []
+    words += [word for file in options.plugin for word in ("--plugin", str(file))]
+    study = custom.study(world, custom.roles(world, options.train, options.test), words)
+    return study, study.figures
+
+
+def _data_options(options: argparse.Namespace) -> DataOptions:
+    from conceptlab.worlds import DataOptions
+
+    names = ("variables", "continuous", "resolution", "mode", "table", "files")
+    return DataOptions(**{name: getattr(options, name) for name in names})
+
+
+def _data_words(options: argparse.Namespace) -> list[str]:
+    """The options about the data, as they were written."""
+    words: list[str] = []
+    for name in ("variables", "continuous", "resolution", "mode", "table", "files"):
+        value = getattr(options, name)
+        if value:
+            words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
+    return words
+
+
+def _keep_out(out: Path, data: Path) -> None:
+    """Nothing is ever written where a user's data lie."""
+    # A published file may lie anywhere, also where one works; a table lies among its images.
+    published = data.suffix.lower() in (".npz", ".h5", ".hdf5")
+    folder = (data if data.is_dir() else data.parent).resolve()
+    if data.exists() and not published and out.resolve().is_relative_to(folder):
+        raise InputError(f"--out {out} lies in the data folder, where nothing is written; name another place")

@@ -1,0 +1,132 @@
+"""What can be asked for, and in which words."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+import conceptlab
+from conceptlab.cli import looking, own_data, running
+from conceptlab.errors import InputError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is one line and exit code 2, like any other bad input."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message}; see `{self.prog} --help`")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="conceptlab", description=conceptlab.__doc__)
+    parser.add_argument("--version", action="version", version=conceptlab.__version__)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    listing = commands.add_parser("list", help="every study and figure: what it shows, its claims, its cost")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=looking.list_)
+
+    run = commands.add_parser("run", help="train what is missing, draw the figures, judge the claims")
+    run.add_argument("study", metavar="STUDY[.FIGURE]")
+    run.add_argument("--scale", choices=("tiny", "small", "paper"), default="small")
+    run.add_argument("--seeds", type=int, metavar="N", help="how many seeds (0 … N-1)")
+    run.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
+    run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER")
+    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
+    run.add_argument("--executor", choices=("local", "ray"), default="local", help="where cohorts run")
+    run.add_argument("--address", metavar="HOST:PORT", help="of a Ray cluster; without it, this machine")
+    run.add_argument(
+        "--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray"
+    )
+    run.add_argument(
+        "--cohort", type=int, metavar="N", help="members to train at once on a GPU; as fit if not given"
+    )
+    run.add_argument(
+        "--piece", metavar="K/N", help="train one of N shares of the members, and judge nothing yet"
+    )
+    run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
+    run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
+    own = run.add_argument_group("for `run custom`, a study of your own data or world")
+    own.add_argument("--data", type=Path, metavar="PATH", help="images with a table, an .npz or .h5 file")
+    own.add_argument("--world", metavar="NAME", help="a world by name, e.g. of your --plugin")
+    own.add_argument("--train", nargs="+", default=[], metavar="CLASS[:N]", help="what the model is shown")
+    own.add_argument("--test", nargs="+", default=[], metavar="CLASS", help="what it is asked for unseen")
+    _add_data_options(own)
+    run.set_defaults(command=running.run)
+
+    inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
+    inspect.add_argument("data", type=Path, metavar="DATA")
+    inspect.add_argument("--out", type=Path, default=Path("inspection.html"), metavar="FILE")
+    inspect.add_argument("--json", action="store_true")
+    _add_data_options(inspect)
+    inspect.set_defaults(command=own_data.inspect)
+
+    verdict = commands.add_parser("verdict", help="the claims of a finished run")
+    verdict.add_argument("path", type=Path)
+    verdict.add_argument("--json", action="store_true")
+    verdict.set_defaults(command=looking.verdict)
+
+    report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
+    report.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE")
+    report.set_defaults(command=looking.report)
+
+    sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
+    sample.add_argument("path", type=Path)
+    sample.add_argument("--step", type=int)
+    sample.add_argument("--weights", choices=("raw", "ema"), default="raw")
+    sample.add_argument("--prompt", action="append", metavar="CLASS[;VARIABLE=NUMBERS]", help="repeatable")
+    sample.add_argument("--n", type=int, default=8, metavar="N")
+    sample.add_argument("--out", type=Path, default=Path("samples.png"), metavar="FILE")
+    sample.set_defaults(command=looking.sample)
+
+    elicit = commands.add_parser(
+        "elicit", help="can a run draw a class already, since when, asked in which way"
+    )
+    elicit.add_argument("path", type=Path)
+    elicit.add_argument("--class", dest="cls", required=True, metavar="CLASS", help="e.g. 11")
+    elicit.add_argument("--weights", choices=("raw", "ema"), default="raw")
+    elicit.add_argument("--n", type=int, default=32, metavar="N", help="images for each way of asking")
+    elicit.add_argument("--out", type=Path, default=Path("elicit.png"), metavar="FILE")
+    elicit.set_defaults(command=looking.elicit)
+
+    bench = commands.add_parser("bench", help="speed against the plain loop, in one run")
+    bench.add_argument("what", choices=("train", "sample"))
+    bench.add_argument("--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart")
+    bench.add_argument("--members", type=int, nargs="+", default=None, metavar="N")
+    bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    bench.add_argument("--json", action="store_true")
+    bench.set_defaults(command=looking.bench)
+
+    studio = commands.add_parser("studio", help="a live page on this machine: browse, watch, prompt, design")
+    studio.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="run folders (default: runs)")
+    studio.add_argument("--port", type=int, default=8050)
+    studio.set_defaults(command=looking.studio)
+
+    diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
+    diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
+    diff.set_defaults(command=looking.diff)
+    for command in commands.choices.values():
+        command.add_argument(
+            "--plugin",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="a Python file with parts of your own",
+        )
+    return parser
+
+
+def _add_data_options(parser: argparse._ActionsContainer) -> None:
+    """How to read labelled images; what is left out is found out."""
+    parser.add_argument(
+        "--variables", nargs="+", default=[], metavar="COLUMN[=VALUES]", help="see docs/own_data.md"
+    )
+    parser.add_argument("--continuous", nargs="+", default=[], metavar="COLUMN", help="conditions as numbers")
+    parser.add_argument(
+        "--resolution", type=int, default=0, metavar="N", help="crop to a square, scale to N×N"
+    )
+    parser.add_argument("--mode", choices=("L", "RGB", "RGBA"), default="")
+    parser.add_argument("--table", default="", metavar="NAME", help="the table, where a folder has several")
+    parser.add_argument("--files", default="", metavar="COLUMN", help="the column that names the images")

@@ -1,0 +1,78 @@
+"""`conceptlab run`: train what is missing, draw, judge.
+
+Here and beside it imports lie inside the commands: `conceptlab --help` answers at once, without loading torch.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from conceptlab.cli import own_data
+from conceptlab.cli.console import ERR, OUT
+from conceptlab.errors import InputError
+
+if TYPE_CHECKING:
+    from conceptlab.executors import Place
+    from conceptlab.store import Store
+    from conceptlab.studies import Order
+
+
+def run(options: argparse.Namespace) -> int:
+    from conceptlab import executors, studies
+    from conceptlab.claims import render_verdicts
+    from conceptlab.recipe import parse_settings
+    from conceptlab.report import report
+    from conceptlab.store import Store
+    from conceptlab.terminal.listing import plan_table
+    from conceptlab.terminal.progress import showing_progress
+
+    settings = parse_settings(options.set)
+    if options.study == "custom":
+        study, figures = own_data.custom(options, settings)
+    else:
+        if options.data or options.world or options.train or options.test:
+            raise InputError(
+                f"--data, --world, --train and --test are for `run custom`, not for {options.study}"
+            )
+        study, figures = studies.find(options.study)
+    seeds = studies.parse_seeds(study, options.scale, options.seeds)
+    order = studies.Order(study, figures, options.scale, seeds, settings)
+    where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
+    store = Store(options.out)
+    if options.piece:
+        return _piece(options, order, where, store)
+    if options.plan:
+        OUT.print(plan_table(order, order.all_recipes(), store, where))
+        return 0
+    with showing_progress(order.all_recipes(), store, ERR) as tell:
+        runs = studies.run(order, store, where.device, tell, where.train)
+    verdicts = [verdict for run in runs for verdict in run.verdicts]
+    OUT.print(
+        render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {len(seeds)} seeds")
+    )
+    page = report(runs, store.root / study.name / options.scale / "report.html")
+    OUT.print(f"report: {page}", markup=False)
+    failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
+    return 3 if options.strict and failed else 0
+
+
+def _piece(options: argparse.Namespace, order: Order, where: Place, store: Store) -> int:
+    from conceptlab import executors
+    from conceptlab.terminal.listing import plan_table
+    from conceptlab.terminal.progress import showing_progress
+
+    number, count = executors.parse_piece(options.piece)
+    recipes = order.all_recipes()
+    share = executors.piece(recipes, number, count)
+    if options.plan:
+        OUT.print(plan_table(order, share, store, where))
+        return 0
+    with showing_progress(share, store, ERR) as tell:
+        where.train(share, store, where.device, tell)
+    OUT.print(
+        f"piece {number} of {count}: {len(share)} of {len(recipes)} members are done. Put the folders in "
+        f"{store.root / 'members'} of all pieces together, then run this without --piece.",
+        markup=False,
+    )
+    return 0
