@@ -61,9 +61,9 @@ class Cohort:
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
-        self.keys = {
-            p: torch.stack([random.key(r.seed, p) for r in recipes]).to(self.device) for p in PURPOSES
-        }
+        keys = [random.key(recipe.seed, purpose) for purpose in PURPOSES for recipe in recipes]
+        self._keys = torch.stack(keys).unflatten(0, (len(PURPOSES), -1)).to(self.device)
+        self.keys = dict(zip(PURPOSES, self._keys))  # (E, 2) for each purpose
         data = TrainingData.of(recipes, self.device)
         streams = data.rows is not None and self.device.type != "cpu"
         self.data = (
@@ -114,13 +114,14 @@ class Cohort:
 
     def _draw_batch(self) -> tuple[Tensor, ...]:
         """All random numbers of a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms."""
-        keys = {purpose: random.fold(key, self.step) for purpose, key in self.keys.items()}
+        # All at once: on a CPU a small number costs as much as a thousand.
+        keys = dict(zip(PURPOSES, random.fold(self._keys, self.step)))
         images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
         if self.recipe.condition_dropout:
             told = random.uniform(keys["condition"], (self.recipe.batch,)) >= self.recipe.condition_dropout
             conditions = conditions * told.view(*told.shape, *(1 for _ in conditions.shape[2:]))
         noise = random.normal(keys["noise"], images.shape[1:])
-        dropout = random.fold(keys["dropout"][None], self.layers[:, None])
+        dropout = random.fold(keys["dropout"][None], self.layers[:, None]) if self.dropout else self.layers
         return dropout, images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
 
     def _member_losses(self, state: dict[str, Tensor], keys: Tensor, *batch: Tensor) -> Tensor:
@@ -128,12 +129,12 @@ class Cohort:
 
     def _state(self, matrix: Tensor) -> dict[str, Tensor]:
         """The parameters of all members under the names the objective knows them by, the network's in its precision."""
-        network = self.layout.views(matrix.detach().to(self.dtype))
-        whole = self.layout.views(matrix.detach())
-        return {
-            name: whole[name][:, None] if name.startswith("process.") else network[name]
-            for name in self.layout.names
-        }
+        state = self.layout.views(matrix.detach().to(self.dtype))
+        numbers = [name for name in self.layout.names if name.startswith("process.")]
+        if numbers:
+            whole = self.layout.views(matrix.detach())
+            state |= {name: whole[name][:, None] for name in numbers}
+        return state
 
     def take_losses(self) -> list[float]:
         """The mean training loss of each member since the last call."""
