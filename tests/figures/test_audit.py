@@ -53,7 +53,7 @@ def test_the_quickstart_keeps_the_rules(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["okawa2023", "park2024", "yang2025"])
+@pytest.mark.parametrize("name", ["okawa2023", "park2024", "yang2025", "bradley2025"])
 def test_a_whole_study_keeps_the_rules(tmp_path: Path, name: str) -> None:
     """Trained at tiny scale, where curves are at their most unruly."""
     study, wanted = studies.find(name)

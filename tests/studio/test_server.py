@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 import requests
+import torch
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.serving import BaseWSGIServer
 
-from conceptlab import cli
+from conceptlab import cli, executors
 from conceptlab.errors import InputError
 from conceptlab.store import FigureRun, Store
 from conceptlab.studio import Studio, build
 from conceptlab.studio.server import guard, listen
 from tests.studio.runs import claimed, recipe
+from tests.tiny import tiny_recipe
 
 LOCAL = {"Host": "127.0.0.1:8050"}
 
@@ -161,6 +163,40 @@ def test_ten_viewers_of_a_run_hold_and_its_view_is_made_once(
         codes = [code for found in viewers.map(view, range(10)) for code in found]
     assert codes == [200] * 50
     assert made == [entry.key]
+
+
+def test_ten_viewers_of_a_run_that_trains_hold_until_it_ends(tmp_path: Path) -> None:
+    made = tiny_recipe(steps=60).with_settings({"evaluation.count": 6})
+    store = Store(tmp_path / "runs")
+    executors.prepare_probe(store, made.world, made.evaluation.probe, judges=False)
+    claimed(store, [made], figure="live")
+    studio = Studio.of([store.root])
+    server = listen(studio, 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/_dash-update-component"
+
+    def view(_viewer: int) -> list[tuple[int, bool]]:
+        seen = []
+        with requests.Session() as session:
+            while not seen or not (training.done() and len(seen) > 2):
+                answer = session.post(address, json=show("/run/runs/quickstart/tiny/live"), timeout=60)
+                seen.append((answer.status_code, "damaged" in answer.text or "cannot be" in answer.text))
+        return seen
+
+    try:
+        with ThreadPoolExecutor(11) as people:
+            training = people.submit(
+                executors.run_cohort, [made], store, torch.device("cpu"), lambda members, steps: None
+            )
+            views = [people.submit(view, viewer) for viewer in range(10)]
+            found = [seen for each in views for seen in each.result(120)]
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert training.exception() is None
+    assert store.member(made).status == "complete"
+    assert set(found) == {(200, False)}
+    assert len(found) >= 30
 
 
 def test_a_port_that_is_taken_and_a_folder_that_is_none(
