@@ -9,7 +9,9 @@ import subprocess
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -17,6 +19,7 @@ from conceptlab.claims import Verdict
 from conceptlab.errors import InputError
 from conceptlab.report import report
 from conceptlab.report.page import duration, interval_bar
+from conceptlab.report.training import _labels
 from conceptlab.store import FigureRun
 from tests.figures import synthetic
 
@@ -340,3 +343,18 @@ def test_the_bar_keeps_the_order_of_its_numbers() -> None:
     assert open_end is not None
     assert open_end["high"] == 100
     assert interval_bar(synthetic.verdicts()[3]) is None  # an identity has no interval
+
+
+def test_settings_are_told_in_words_and_keep_apart_what_differs():
+    rows = [
+        {"member": "a", "seed": 0, "train.00": 4, "train.01": None, "start.steps": None, "start.batch": None},
+        {"member": "b", "seed": 0, "train.00": 4, "train.01": 2, "start.steps": 3, "start.batch": 8},
+        {"member": "c", "seed": 1, "train.00": 4, "train.01": 2, "start.steps": 6, "start.batch": 8},
+    ]
+    members = [SimpleNamespace(id=row["member"]) for row in rows]
+    found = _labels(pd.DataFrame(rows, dtype=object), members)  # pyright: ignore[reportArgumentType]
+    assert found == {
+        "a": "train 00: 4",
+        "b": "train 00: 4, 01: 2; fine-tuned; start.steps = 3",
+        "c": "train 00: 4, 01: 2; fine-tuned; start.steps = 6",
+    }

@@ -7,7 +7,7 @@ page; nothing here raises for the state of a run folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ from conceptlab.store.files import read_json
 # More settings or members than this are named in the table but not drawn: the page stays light.
 MOST_SETTINGS = 16
 MOST_TIMELINES = 12
+# Characters below which the samples of a member show too little: with less room, fewer members are shown.
+LEAST_TIMELINE = 60_000
 
 
 @dataclass
@@ -118,14 +120,32 @@ def _touch(member: Member) -> None:
 
 def _labels(table: pd.DataFrame, members: Sequence[Member]) -> dict[str, str]:
     """Each member's settings that differ from other members', in words; empty where only seeds differ."""
-    varying = [c for c in table.columns if c not in (*METRIC_COLUMNS, "member", "seed", "distance")]
-    first = table.drop_duplicates("member").set_index("member")
+    varying = [
+        c for c in table.columns if c not in (*METRIC_COLUMNS, "member", "seed", "start.seed", "distance")
+    ]
+    first = table.drop_duplicates("member").set_index("member")[varying].astype(object)
+    several = {key for key in varying if first[key].dropna().astype(str).nunique() > 1}
     return {
-        member.id: ", ".join(f"{key} = {first.loc[member.id, key]}" for key in varying)
+        member.id: _in_words(first.loc[member.id].dropna().to_dict(), several)
         if member.id in first.index
         else ""
         for member in members
     }
+
+
+def _in_words(settings: Mapping[Any, Any], several: set[str]) -> str:
+    """`train 000: 40, 100: 40; learning_rate = 0.1`. What only fine-tuned members have is said in one word, unless they
+    differ in it."""
+    words = []
+    classes = {key.removeprefix("train."): n for key, n in settings.items() if key.startswith("train.")}
+    if classes:
+        words.append("train " + ", ".join(f"{cls}: {n}" for cls, n in classes.items()))
+    if any(key.startswith("start.") for key in settings):
+        words.append("fine-tuned")
+    for key, value in settings.items():
+        if not key.startswith("train.") and (key in several or not key.startswith("start.")):
+            words.append(f"{key} = {value}")
+    return "; ".join(words)
 
 
 def _member_row(member: Member, label: str) -> dict[str, Any]:
@@ -196,7 +216,7 @@ def _drawn(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
 
 
 def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str, str], budget: int) -> None:
-    shown = members[:MOST_TIMELINES]
+    shown = members[: max(1, min(MOST_TIMELINES, budget // LEAST_TIMELINE))]
     for member in shown:
         name = f"seed {member.recipe.seed}" + (f", {labels[member.id]}" if labels[member.id] else "")
         try:
@@ -207,7 +227,7 @@ def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str,
         if made:
             found.timelines.append(made)
     settings = len(set(labels.values()))
-    if settings > MOST_SETTINGS or len(members) > MOST_TIMELINES:
+    if settings > MOST_SETTINGS or len(members) > len(shown):
         found.notes.append(
             f"{min(settings, MOST_SETTINGS)} of {settings} settings and {len(shown)} of {len(members)} members "
             "are drawn; all are in the run folder."

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,10 +132,19 @@ def find_figures(path: Path | str) -> list[FigureRun]:
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
-    found = sorted(_manifests(path), key=lambda p: p.parts)
+    found = sorted(_manifests(path), key=_as_read)
     if not found:
         raise InputError(f"{path} holds no finished figure; give a folder that `conceptlab run` made")
     return [FigureRun(manifest.parent.resolve()) for manifest in found]
+
+
+def _as_read(path: Path) -> list[tuple[bool, int, str]]:
+    """Folders in the order a reader expects: fig2 before fig11, and numbered figures before named ones."""
+    parts = [re.fullmatch(r"(\D*?)(\d*)", part) for part in path.parts]
+    return [
+        (not match[2], int(match[2] or 0), match[1]) if match else (True, 0, part)
+        for match, part in zip(parts, path.parts)
+    ]
 
 
 def _manifests(path: Path) -> Iterator[Path]:
