@@ -41,7 +41,26 @@ def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 @torch.library.custom_op("conceptlab::conv3x3", mutates_args=())
 def _convolve(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
-    return launch(x, taps, bias, turned)
+    """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
+    x = x.contiguous(memory_format=torch.channels_last)
+    # The rows of a weight matrix: members lie apart, a member's taps in one piece.
+    taps = taps if taps[0].is_contiguous() else taps.contiguous()
+    bias = None if bias is None else bias.contiguous()
+    members, _, channels, outputs = taps.shape
+    along, across = outputs, 1  # strides of the input and output channels of a tap
+    if turned:
+        channels, outputs, along, across = outputs, channels, across, along
+    pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
+    y = _images(x, outputs)
+    block = min(128, max(16, at_least(outputs)))
+    depth = min(64, max(16, at_least(channels)))
+    grid = (ceil(pixels, 128), ceil(outputs, block), members)
+    kernels.forward_kernel[grid](
+        x, taps, bias, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along, across,
+        TURNED=turned, BIAS=bias is not None, BM=128, BN=block, BK=depth,
+        num_warps=4, num_stages=2 if channels <= 64 else 3,
+    )  # fmt: skip
+    return y
 
 
 @_convolve.register_fake
@@ -51,7 +70,20 @@ def _(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
 
 @torch.library.custom_op("conceptlab::conv3x3_weight", mutates_args=())
 def _weight_gradient(x: Tensor, gradient: Tensor, members: int) -> Tensor:
-    return launch_weight(x, gradient, members)
+    """Parts (parts, E, 9, C, O) whose sum is the gradient for the taps, in float32."""
+    x = x.contiguous(memory_format=torch.channels_last)
+    gradient = gradient.contiguous(memory_format=torch.channels_last)
+    found = _parts(x, gradient, members)
+    parts, _, _, channels, outputs = found.shape
+    pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
+    rows, columns = _weight_block(channels), _weight_block(outputs)
+    tiles = ceil(channels, rows) * ceil(outputs, columns)
+    length = ceil(ceil(pixels, parts), 64) * 64
+    kernels.weight_kernel[(tiles * TAP_ROWS, parts, members)](
+        x, gradient, found, pixels, x.shape[2], x.shape[3], channels, outputs, length,
+        BM=64, BC=rows, BO=columns, num_warps=4, num_stages=3,
+    )  # fmt: skip
+    return found
 
 
 @_weight_gradient.register_fake
@@ -82,46 +114,6 @@ _convolve.register_autograd(_backward, setup_context=_keep)
 def _images(x: Tensor, channels: int) -> Tensor:
     shape = (x.shape[0], channels, *x.shape[2:])
     return torch.empty(shape, dtype=x.dtype, device=x.device, memory_format=torch.channels_last)
-
-
-def launch(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
-    """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
-    x = x.contiguous(memory_format=torch.channels_last)
-    # The rows of a weight matrix: members lie apart, a member's taps in one piece.
-    taps = taps if taps[0].is_contiguous() else taps.contiguous()
-    bias = None if bias is None else bias.contiguous()
-    members, _, channels, outputs = taps.shape
-    along, across = outputs, 1  # strides of the input and output channels of a tap
-    if turned:
-        channels, outputs, along, across = outputs, channels, across, along
-    pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
-    y = _images(x, outputs)
-    block = min(128, max(16, at_least(outputs)))
-    depth = min(64, max(16, at_least(channels)))
-    grid = (ceil(pixels, 128), ceil(outputs, block), members)
-    kernels.forward_kernel[grid](
-        x, taps, bias, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along, across,
-        TURNED=turned, BIAS=bias is not None, BM=128, BN=block, BK=depth,
-        num_warps=4, num_stages=2 if channels <= 64 else 3,
-    )  # fmt: skip
-    return y
-
-
-def launch_weight(x: Tensor, gradient: Tensor, members: int) -> Tensor:
-    """Parts (parts, E, 9, C, O) whose sum is the gradient for the taps, in float32."""
-    x = x.contiguous(memory_format=torch.channels_last)
-    gradient = gradient.contiguous(memory_format=torch.channels_last)
-    found = _parts(x, gradient, members)
-    parts, _, _, channels, outputs = found.shape
-    pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
-    rows, columns = _weight_block(channels), _weight_block(outputs)
-    tiles = ceil(channels, rows) * ceil(outputs, columns)
-    length = ceil(ceil(pixels, parts), 64) * 64
-    kernels.weight_kernel[(tiles * TAP_ROWS, parts, members)](
-        x, gradient, found, pixels, x.shape[2], x.shape[3], channels, outputs, length,
-        BM=64, BC=rows, BO=columns, num_warps=4, num_stages=3,
-    )  # fmt: skip
-    return found
 
 
 def _parts(x: Tensor, gradient: Tensor, members: int) -> Tensor:

@@ -70,7 +70,14 @@ def _normalise(
     gelu: bool,
     dropped: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return launch(x, shift, weight, bias, keys, groups, eps, gelu, dropped)
+    """The normalised images, and each group's mean and scale for the way back."""
+    x, shift, weight, bias = _in_order(x, shift, weight, bias)
+    y, means, scales = _outputs(x, groups)
+    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
+    kernels.forward_kernel[grid](
+        x, shift, weight, bias, keys, y, means, scales, *numbers, eps, dropped, _grown(dropped), **form
+    )
+    return y, means, scales
 
 
 @_normalise.register_fake
@@ -92,7 +99,16 @@ def _gradients(
     gelu: bool,
     dropped: int,
 ) -> tuple[Tensor, Tensor]:
-    return launch_backward(gradient, x, shift, weight, bias, keys, means, scales, groups, gelu, dropped)
+    """The gradient for the images, and each image's share (3, E·B, C) in those for weight, bias and shift."""
+    x, shift, weight, bias = _in_order(x, shift, weight, bias)
+    gradient = gradient.contiguous(memory_format=torch.channels_last)
+    to_x, shares = _like(x), _shares(x)
+    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
+    kernels.backward_kernel[grid](
+        gradient, x, shift, weight, bias, keys, means, scales, to_x, *shares,
+        *numbers, dropped, _grown(dropped), **form,
+    )  # fmt: skip
+    return to_x, shares
 
 
 @_gradients.register_fake
@@ -116,52 +132,6 @@ def _backward(ctx: Any, gradient: Tensor, *_: Tensor) -> tuple[Tensor | None, ..
 
 
 _normalise.register_autograd(_backward, setup_context=_keep)
-
-
-def launch(
-    x: Tensor,
-    shift: Tensor | None,
-    weight: Tensor,
-    bias: Tensor,
-    keys: Tensor | None,
-    groups: int,
-    eps: float,
-    gelu: bool,
-    dropped: int,
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The normalised images, and each group's mean and scale for the way back."""
-    x, shift, weight, bias = _in_order(x, shift, weight, bias)
-    y, means, scales = _outputs(x, groups)
-    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
-    kernels.forward_kernel[grid](
-        x, shift, weight, bias, keys, y, means, scales, *numbers, eps, dropped, _grown(dropped), **form
-    )
-    return y, means, scales
-
-
-def launch_backward(
-    gradient: Tensor,
-    x: Tensor,
-    shift: Tensor | None,
-    weight: Tensor,
-    bias: Tensor,
-    keys: Tensor | None,
-    means: Tensor,
-    scales: Tensor,
-    groups: int,
-    gelu: bool,
-    dropped: int,
-) -> tuple[Tensor, Tensor]:
-    """The gradient for the images, and each image's share (3, E·B, C) in those for weight, bias and shift."""
-    x, shift, weight, bias = _in_order(x, shift, weight, bias)
-    gradient = gradient.contiguous(memory_format=torch.channels_last)
-    to_x, shares = _like(x), _shares(x)
-    grid, numbers, form = _plan(x, groups, weight, shift, gelu, keys)
-    kernels.backward_kernel[grid](
-        gradient, x, shift, weight, bias, keys, means, scales, to_x, *shares,
-        *numbers, dropped, _grown(dropped), **form,
-    )  # fmt: skip
-    return to_x, shares
 
 
 def _in_order(

@@ -11,61 +11,37 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 
 from conceptlab.errors import InputError
-from conceptlab.worlds import checks
-from conceptlab.worlds.binning import Variables
-from conceptlab.worlds.labelled import LabelledWorld, Source
+from conceptlab.worlds.published import PublishedFile
 from conceptlab.worlds.registry import register
 
 FACTORS = ("color", "shape", "scale", "orientation", "posX", "posY")
 SHAPES = {1.0: "square", 2.0: "ellipse", 3.0: "heart"}
-RESOLUTIONS = ("16", "32", "64")
 _CHUNK = 4096
 
 
 @register("dsprites")
 @dataclass(frozen=True)
-class DSprites(LabelledWorld):
-    """Grey images; below 64×64 they are means over blocks of pixels."""
+class DSprites(PublishedFile):
+    """Grey images."""
 
-    file: str = ""
-    variables: Variables = ()
-    continuous: tuple[str, ...] = ()
-    resolution: int = 64
-    part: str = "model"
-    fingerprint: str = ""
+    name: ClassVar[str] = "dsprites"
+    channels: ClassVar[int] = 1
 
-    def __post_init__(self) -> None:
-        checks.chosen("dsprites", "resolution", (str(self.resolution),), RESOLUTIONS)
-        self._settle()
+    def factors(self, path: Path) -> pd.DataFrame:
+        return read_factors(path)
 
-    @property
-    def where(self) -> str:
-        return self.file
-
-    @property
-    def image_shape(self) -> tuple[int, int, int]:
-        return 1, self.resolution, self.resolution
-
-    def source(self) -> Source:
-        path = Path(self.file)
-        table = read_factors(path)
-
-        def fill(rows: np.ndarray, out: np.ndarray) -> None:
-            start = 0
-            for images in _images(path):
-                here = rows[(rows >= start) & (rows < start + len(images))]
-                places = np.searchsorted(rows, here)
-                out[places] = shrunk(images[here - start][:, None] * np.uint8(255), self.resolution)
-                start += len(images)
-
-        about = path.stat()
-        identity = ["dsprites", str(path.resolve()), about.st_size, about.st_mtime_ns]
-        return Source(table, [str(row) for row in range(len(table))], identity, fill)
+    def _fill(self, rows: np.ndarray, out: np.ndarray) -> None:
+        start = 0
+        for images in _images(Path(self.file)):
+            here = rows[(rows >= start) & (rows < start + len(images))]
+            out[np.searchsorted(rows, here)] = self._shrunk(images[here - start][:, None] * np.uint8(255))
+            start += len(images)
 
 
 def read_factors(path: Path) -> pd.DataFrame:
@@ -82,16 +58,6 @@ def read_factors(path: Path) -> pd.DataFrame:
     table = pd.DataFrame(values, columns=list(FACTORS))
     table["shape"] = table["shape"].map(SHAPES)
     return table
-
-
-def shrunk(images: np.ndarray, resolution: int) -> np.ndarray:
-    """8-bit images (n, C, H, W) as means over blocks of pixels."""
-    n, channels, side, _ = images.shape
-    block = side // resolution
-    if block == 1:
-        return images
-    blocks = images.reshape(n, channels, resolution, block, resolution, block)
-    return np.rint(blocks.mean((3, 5))).astype(np.uint8)
 
 
 def _images(path: Path) -> Iterator[np.ndarray]:

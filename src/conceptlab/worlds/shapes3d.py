@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from conceptlab.errors import InputError
-from conceptlab.worlds import checks
-from conceptlab.worlds.binning import Variables
-from conceptlab.worlds.dsprites import RESOLUTIONS, shrunk
-from conceptlab.worlds.labelled import LabelledWorld, Source
+from conceptlab.worlds.published import PublishedFile
 from conceptlab.worlds.registry import register
 
 FACTORS = ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "orientation")
@@ -27,44 +24,23 @@ _CHUNK = 2048
 
 @register("shapes3d")
 @dataclass(frozen=True)
-class Shapes3D(LabelledWorld):
-    """Colour images; below 64×64 they are means over blocks of pixels."""
+class Shapes3D(PublishedFile):
+    """Colour images."""
 
-    file: str = ""
-    variables: Variables = ()
-    continuous: tuple[str, ...] = ()
-    resolution: int = 64
-    part: str = "model"
-    fingerprint: str = ""
+    name: ClassVar[str] = "shapes3d"
+    channels: ClassVar[int] = 3
 
-    def __post_init__(self) -> None:
-        checks.chosen("shapes3d", "resolution", (str(self.resolution),), RESOLUTIONS)
-        self._settle()
+    def factors(self, path: Path) -> pd.DataFrame:
+        return read_factors(path)
 
-    @property
-    def where(self) -> str:
-        return self.file
-
-    @property
-    def image_shape(self) -> tuple[int, int, int]:
-        return 3, self.resolution, self.resolution
-
-    def source(self) -> Source:
-        path = Path(self.file)
-        table = read_factors(path)
-
-        def fill(rows: np.ndarray, out: np.ndarray) -> None:
-            with _opened(path) as file:
-                images = file["images"]
-                for start in range(0, len(images), _CHUNK):
-                    here = rows[(rows >= start) & (rows < start + _CHUNK)]
-                    if len(here):
-                        chunk = images[start : start + _CHUNK][here - start].transpose(0, 3, 1, 2)
-                        out[np.searchsorted(rows, here)] = shrunk(chunk, self.resolution)
-
-        about = path.stat()
-        identity = ["shapes3d", str(path.resolve()), about.st_size, about.st_mtime_ns]
-        return Source(table, [str(row) for row in range(len(table))], identity, fill)
+    def _fill(self, rows: np.ndarray, out: np.ndarray) -> None:
+        with _opened(Path(self.file)) as file:
+            images = file["images"]
+            for start in range(0, len(images), _CHUNK):
+                here = rows[(rows >= start) & (rows < start + _CHUNK)]
+                if len(here):
+                    chunk = images[start : start + _CHUNK][here - start].transpose(0, 3, 1, 2)
+                    out[np.searchsorted(rows, here)] = self._shrunk(chunk)
 
 
 def read_factors(path: Path) -> pd.DataFrame:
