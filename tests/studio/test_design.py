@@ -51,7 +51,7 @@ def test_the_command_trains_what_was_designed(chosen: dict[str, list[str]]) -> N
     settings, split = design(chosen)
     words = shlex.split(command_of(settings_of(settings, split)))
     assert words.pop(0) == "conceptlab"
-    options = cli._parser().parse_args(words)
+    options = cli.build_parser().parse_args(words)
     study, figures = studies.find(options.study)
     order = studies.Order(study, figures, options.scale, (0,), parse_settings(options.set))
     (recipe,) = order.all_recipes()
@@ -59,7 +59,7 @@ def test_the_command_trains_what_was_designed(chosen: dict[str, list[str]]) -> N
     assert world.space == split.space
     assert Split(world.space, recipe.train).counts == split.counts
     # The command that the run records says the same again.
-    again = cli._parser().parse_args(shlex.split(order.command)[1:])
+    again = cli.build_parser().parse_args(shlex.split(order.command)[1:])
     assert parse_settings(again.set) == order.settings
     for cls in world.space:  # and it can be drawn
         assert world.sample(cls, 1, seed=0).images.shape == (1, *world.image_shape)
