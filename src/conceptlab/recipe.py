@@ -218,8 +218,8 @@ def _differences(value: Any, default: Any) -> dict[str, Any]:
         if dataclasses.is_dataclass(mine) and dataclasses.is_dataclass(theirs):
             if inner := _differences(mine, theirs):
                 found[f.name] = inner
-        elif _plain(mine) != _plain(theirs):
-            found[f.name] = _plain(mine)
+        elif (plain := _plain(mine)) != _plain(theirs):
+            found[f.name] = plain
     return found
 
 
