@@ -17,7 +17,7 @@ from conceptlab.claims import judge_measured, measure, write_claims
 from conceptlab.errors import InputError
 from conceptlab.executors import Report
 from conceptlab.recipe import Recipe
-from conceptlab.store import FigureRun, Store
+from conceptlab.store import FigureRun, Store, environment
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study
 from conceptlab.training.cost import model_flops
@@ -80,11 +80,14 @@ def run(
         runs[figure.id].claim(_manifest(order, figure))
     started = time.perf_counter()
     train(order.all_recipes(), store, device, report)
+    trained = time.perf_counter() - started
     for figure in order.figures:
+        begun = time.perf_counter()
         _make(figure, order, runs[figure.id], store)
-        runs[figure.id].claim(
-            {**_manifest(order, figure), "seconds": round(time.perf_counter() - started, 1)}
-        )
+        seconds = time.perf_counter() - begun + (trained if order.recipes(figure) else 0.0)
+        # Tables and pictures are made here, on the CPU; members know their own environment.
+        made = {"seconds": round(seconds, 1), "environment": environment(torch.device("cpu"))}
+        runs[figure.id].claim({**_manifest(order, figure), **made})
     judge_study(order.study, order.scale, store)
     return list(runs.values())
 
