@@ -35,10 +35,15 @@ class Norms(Measurement):
 
     def __init__(self, batch: int = 64) -> None:
         self.batch = batch
+        self._batches: dict[
+            str, tuple[Tensor, ...]
+        ] = {}  # by member: rendering it anew would cost more than the norms
 
     def rows(self, live: Live) -> Iterable[Row]:
-        parameters = dict(live.denoiser.named_parameters())
-        gradients = gradient(live, fixed_batch(live.context.recipe, self.batch))
+        recipe, parameters = live.context.recipe, dict(live.denoiser.named_parameters())
+        if recipe.hash not in self._batches:
+            self._batches[recipe.hash] = fixed_batch(recipe, self.batch)
+        gradients = gradient(live, self._batches[recipe.hash])
         for name, part in groups(live).items():
             yield Row("", name, "weight_norm", _norm(parameters, part))
             yield Row("", name, "gradient_norm", _norm(gradients, part))

@@ -110,7 +110,8 @@ def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
 
 
 def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.device, report: Report) -> None:
-    with _one_thread():
+    # On a GPU the CPU only reads what was drawn, for all members one after the other: with every core it has.
+    with _one_thread() if device.type == "cpu" else contextlib.nullcontext():
         for group in groups:
             halving(group, lambda part: run_cohort(part, store, device, report))
 
