@@ -1,18 +1,24 @@
 """Run folders: members, studies, tables. Writes are atomic, reads never write, and no pickle is ever loaded."""
 
 from conceptlab.store.environment import environment
+from conceptlab.store.export import Exported, export
 from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
+from conceptlab.store.timing import device_seconds, wall_seconds
 
 __all__ = [
     "METRIC_COLUMNS",
+    "Exported",
     "FigureRun",
     "Member",
     "MemberWriter",
     "Store",
+    "device_seconds",
     "environment",
+    "export",
     "find_figures",
     "find_members",
     "gather",
     "load",
+    "wall_seconds",
 ]

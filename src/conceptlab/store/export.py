@@ -1,0 +1,243 @@
+"""Results to keep: the figures of a run folder and the members behind them, small enough to be committed.
+
+What is made is a run folder again, so that everything that reads one reads it: without checkpoints, with metrics in
+float32 and with a few samples. Tables, on which claims are judged, are kept exactly.
+
+Nothing is lost silently. A figure is replaced only by one of the same configuration that has at least its members and
+its seeds, and the caller is told; a member that is there already is never changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from conceptlab.claims import write_claims
+from conceptlab.errors import InputError
+from conceptlab.store.compact import write_compact
+from conceptlab.store.files import read_json, write_atomically, write_json, write_sheet, write_text
+from conceptlab.store.member import Member
+from conceptlab.store.runs import FigureRun, Store
+from conceptlab.store.timing import milestones
+
+# Samples: the first member of a figure shows how it learnt, others of its seed how they ended.
+SHOWN_STEPS, SHOWN_IMAGES = 6, 8
+LAST_IMAGES = 4
+# What says when a figure was made and on what, not what it found.
+_CIRCUMSTANCES = ("seconds", "environment")
+
+
+@dataclass
+class Exported:
+    """What became of each figure, by name, and how many members were written."""
+
+    new: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    members: int = 0
+
+
+def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
+    """Put every finished figure into `out`, with its members. What cannot be taken over is refused before anything is
+    written; figures that are not finished are left out, with the reason."""
+    target, done = Store(out), Exported()
+    chosen: list[tuple[FigureRun, list[Member]]] = []
+    for run in runs:
+        if run.store.root.resolve() == target.root.resolve():
+            raise InputError(f"{out} is the folder that is exported; choose another --out")
+        members, reason = _members(run)
+        if reason:
+            done.left_out[_name(run)] = reason
+        else:
+            chosen.append((run, members))
+    members = {member.id: member for _, found in chosen for member in found}
+    for run, _ in chosen:
+        _check_figure(run, _place(run, target))
+    fresh = [member for member in members.values() if _is_new(member, target)]
+    shown = _shown(chosen)
+    for member in members.values():
+        if member in fresh:
+            _write_member(member, target.root / "members" / member.id)
+        _write_samples(member, target.root / "members" / member.id, *shown.get(member.id, (0, 0)))
+    done.members = len(fresh)
+    for run, _ in chosen:
+        place = _place(run, target)
+        states = done.unchanged if _is_same(run, place) else done.updated if _exists(place) else done.new
+        if states is not done.unchanged:
+            _write_figure(run, place)
+        states.append(_name(run))
+    return done
+
+
+def _name(run: FigureRun) -> str:
+    return "{study}.{figure} at {scale} scale".format_map(run.manifest)
+
+
+def _place(run: FigureRun, target: Store) -> FigureRun:
+    manifest = run.manifest
+    return target.figure(manifest["study"], manifest["scale"], manifest["figure"])
+
+
+def _exists(run: FigureRun) -> bool:
+    return (run.path / "manifest.json").exists()
+
+
+def _members(run: FigureRun) -> tuple[list[Member], str]:
+    """The members of a figure and those they started from; or why the figure cannot be exported."""
+    manifest = run.manifest
+    folder = run.store.root / "members"
+    ids = list(dict.fromkeys(manifest["members"]))
+    missing = [id_ for id_ in ids if not (folder / id_ / "done.json").exists()]
+    if missing:
+        return [], f"{len(missing)} of {len(ids)} members are not trained"
+    if "seconds" not in manifest or not run.pictures:
+        return [], "it was not drawn; run its command again"
+    found: dict[str, Member] = {}
+    for id_ in ids:
+        found[id_] = member = Member(folder / id_)
+        before = member.recipe.before
+        while before is not None and (folder / before.hash / "done.json").exists():
+            found[before.hash] = Member(folder / before.hash)
+            before = before.before
+    for said in (manifest, *(member.recipe.to_dict() for member in found.values())):
+        if local := next(_machine_paths(said), None):
+            return [], f"its configuration names a path of this machine ({local})"
+    return list(found.values()), ""
+
+
+def _machine_paths(value: Any) -> Iterator[str]:
+    """Absolute paths in a configuration: they mean nothing elsewhere and are nobody else's business."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for inner in value:
+            yield from _machine_paths(inner)
+    elif isinstance(value, str) and any(_is_absolute(word) for word in value.split()):
+        yield value
+
+
+def _is_absolute(word: str) -> bool:
+    # A slash between two words is no path.
+    return word != "/" and any(kind(word).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
+
+
+# --- what is there already ---
+
+
+def _check_figure(run: FigureRun, place: FigureRun) -> None:
+    if not _exists(place):
+        return
+    old, new = place.manifest, run.manifest
+    if old.get("settings") != new.get("settings"):
+        raise InputError(
+            f"{place.path} was made with other settings ({old.get('settings')}); choose another --out"
+        )
+    for what in ("members", "seeds"):
+        lost = [one for one in old[what] if one not in new[what]]
+        if lost:
+            raise InputError(
+                f"{place.path} has {len(lost)} {what} that {run.path} lacks and that would be lost; "
+                "move it away or choose another --out"
+            )
+
+
+def _is_same(run: FigureRun, place: FigureRun) -> bool:
+    """Whether a figure is there already with the same numbers and pictures; verdicts follow from the numbers."""
+    if not _exists(place):
+        return False
+    old, new = ({k: v for k, v in r.manifest.items() if k not in _CIRCUMSTANCES} for r in (place, run))
+    theirs, ours = place.tables, run.tables
+    return (
+        old == new
+        and set(theirs) == set(ours)
+        and all(theirs[name].equals(ours[name]) for name in ours)
+        and {p.name: p.read_bytes() for p in place.pictures} == {p.name: p.read_bytes() for p in run.pictures}
+    )
+
+
+def _is_new(member: Member, target: Store) -> bool:
+    """Whether a member has yet to be written; one that is there with other numbers is refused."""
+    place = target.root / "members" / member.id
+    if not (place / "done.json").exists():
+        return True
+    there = Member(place)
+    if there.recipe != member.recipe or not there.metrics.equals(_in_float32(member.metrics)):
+        raise InputError(
+            f"{place} holds other numbers than {member.path}; move it away or choose another --out"
+        )
+    return False
+
+
+# --- writing ---
+
+
+def _in_float32(metrics: pd.DataFrame) -> pd.DataFrame:
+    return metrics.assign(value=metrics["value"].astype(np.float32))
+
+
+def _write_member(member: Member, place: Path) -> None:
+    """`done.json` comes last: a folder without it is unfinished to every reader."""
+    write_json(place / "config.json", member.recipe.to_dict())
+    for name in ("environment.json", "probe.json"):
+        if (member.path / name).exists():
+            write_json(place / name, read_json(member.path / name))
+    write_compact(place / "metrics.parquet", _in_float32(member.metrics))
+    write_text(place / "log.jsonl", milestones(member.log()))
+    write_json(place / "done.json", member.outcome)
+
+
+def _write_samples(member: Member, place: Path, steps: int, images: int) -> None:
+    there = member.sample_steps
+    if not there or not steps:
+        return
+    # The last ones: with `steps` = 1 the end, otherwise spread over training.
+    chosen = {
+        there[-1 - i] for i in np.linspace(0, len(there) - 1, min(steps, len(there))).round().astype(int)
+    }
+    for step in sorted(chosen):
+        path = place / "samples" / f"{step:08d}.png"
+        if not path.exists():
+            write_sheet(path, member.samples(step)[:, :images].float() / 255)
+
+
+def _shown(chosen: Iterable[tuple[FigureRun, list[Member]]]) -> dict[str, tuple[int, int]]:
+    """For each member that shows samples: at how many steps, and how many images of a class."""
+    found: dict[str, tuple[int, int]] = {}
+    for _, members in chosen:
+        seed = min((member.recipe.seed for member in members), default=0)
+        for member in members:
+            if member.recipe.seed == seed:
+                found.setdefault(member.id, (1, LAST_IMAGES))
+        if members:
+            found[members[0].id] = (SHOWN_STEPS, SHOWN_IMAGES)
+    return found
+
+
+def _write_figure(run: FigureRun, place: FigureRun) -> None:
+    for name, table in run.tables.items():
+        write_compact(place.path / "tables" / f"{name}.parquet", table)
+    for picture in run.pictures:
+        _copy(picture, place.path / "figures" / picture.name)
+    # What an earlier version of the same figure had and this one has not would be shown as its own.
+    kept = {p.name for p in run.pictures} | {f"{name}.parquet" for name in run.tables}
+    for path in (*place.path.glob("figures/*"), *place.path.glob("tables/*")):
+        if path.name not in kept:
+            path.unlink()
+    if run.verdicts:
+        write_claims(place.path / "claims.json", run.verdicts)
+    write_json(place.path / "manifest.json", run.manifest)
+
+
+def _copy(source: Path, target: Path) -> None:
+    data = source.read_bytes()
+    write_atomically(target, lambda path: _write_bytes(path, data))
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)

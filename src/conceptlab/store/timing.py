@@ -1,0 +1,64 @@
+"""How long members trained, read from their logs: evaluation counts, what was lost to an interruption does not.
+
+A cohort trains together, so each of its members has the time of all of them in its log. Its share of the device is that
+time divided by how many they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from conceptlab.store.files import read_json
+from conceptlab.store.member import Member
+
+_BEGIN = ("started", "resumed")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One stretch of training without interruption, in seconds since 1970; `together` members shared the device."""
+
+    begin: float
+    end: float
+    together: int
+
+
+def sessions(member: Member) -> list[Session]:
+    """The stretches in which a member was trained."""
+    about = member.path / "environment.json"
+    together = int(read_json(about).get("members", 1)) if about.exists() else 1
+    found: list[Session] = []
+    for line in member.log():
+        if line["event"] in _BEGIN or not found:
+            found.append(Session(line["time"], line["time"], together))
+        else:
+            found[-1] = Session(found[-1].begin, line["time"], together)
+    return found
+
+
+def device_seconds(members: Iterable[Member]) -> float:
+    """What the members took of their devices, all together."""
+    return sum((s.end - s.begin) / s.together for member in members for s in sessions(member))
+
+
+def wall_seconds(members: Iterable[Member]) -> float:
+    """How long at least one of the members was training."""
+    total, until = 0.0, float("-inf")
+    for begin, end in sorted((s.begin, s.end) for member in members for s in sessions(member)):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
+
+
+def milestones(log: list[dict[str, Any]]) -> str:
+    """A log as lines of JSON with only what its sessions can be read from: where each begins and ends."""
+    last = len(log) - 1
+    kept = [
+        line
+        for i, line in enumerate(log)
+        if line["event"] in _BEGIN or i == last or log[i + 1]["event"] in _BEGIN
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conceptlab.store import Member, device_seconds, wall_seconds
+from conceptlab.store.files import write_json
+from conceptlab.store.timing import milestones, sessions
+from tests.tiny import tiny_recipe
+
+
+def trained(folder: Path, together: int, events: list[tuple[float, str]]) -> Member:
+    write_json(folder / "config.json", tiny_recipe().to_dict())
+    write_json(folder / "environment.json", {"members": together})
+    lines = [json.dumps({"time": time, "event": event}) + "\n" for time, event in events]
+    (folder / "log.jsonl").write_text("".join(lines))
+    return Member(folder)
+
+
+@pytest.fixture
+def members(tmp_path) -> list[Member]:
+    """Two in one cohort for 100 s; one alone that was interrupted, and whose second session overlaps with theirs."""
+    pair = [(1000.0, "started"), (1050.0, "evaluated"), (1100.0, "complete")]
+    alone = [(500.0, "started"), (520.0, "evaluated"), (1090.0, "resumed"), (1120.0, "complete")]
+    return [
+        trained(tmp_path / "a", 2, pair),
+        trained(tmp_path / "b", 2, pair),
+        trained(tmp_path / "c", 1, alone),
+    ]
+
+
+def test_a_cohort_shares_its_time(members):
+    assert device_seconds(members[:2]) == 100
+    assert device_seconds(members) == 100 + 20 + 30
+
+
+def test_the_clock_on_the_wall_counts_what_overlaps_once_and_what_lies_between_not_at_all(members):
+    assert wall_seconds(members[:2]) == 100
+    assert wall_seconds(members) == 20 + 120
+    assert wall_seconds([]) == device_seconds([]) == 0
+
+
+def test_milestones_are_enough_to_tell_the_sessions(members, tmp_path):
+    for member in members:
+        before = sessions(member)
+        (member.path / "log.jsonl").write_text(milestones(member.log()))
+        assert sessions(member) == before
