@@ -119,6 +119,32 @@ def test_report_of_a_path(out, tmp_path, capsys):
     assert "quickstart" in page.read_text(encoding="utf-8")
 
 
+def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
+    """From a run to a page of verdicts; the export is itself a run folder, in which nothing is left to train."""
+    kept = tmp_path / "results"
+    assert main(["export", str(out), "--out", str(kept)]) == 0
+    assert "new: quickstart.emergence at tiny scale" in capsys.readouterr().out
+    verdicts = []
+    for folder in (out, kept):
+        assert main(["verdict", str(folder / "quickstart"), "--json"]) == 0
+        verdicts.append(json.loads(capsys.readouterr().out))
+    assert verdicts[0] == verdicts[1]
+    assert main(["report", str(kept), "--out", str(tmp_path / "page.html")]) == 0
+    again = ["run", "quickstart", "--scale", "tiny", "--out", str(kept), "--device", "cpu", "--ready"]
+    assert main(again) == 0, "redrawn and judged anew from metrics in float32"
+    redrawn = conceptlab.load(kept).verdicts
+    assert [v.verdict for v in redrawn] == [v.verdict for v in conceptlab.load(out).verdicts]
+    assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 0
+    assert "Not run at paper scale yet: emergence (2 claims)" in (tmp_path / "page.md").read_text()
+
+
+def test_ready_makes_only_figures_whose_members_are_there(out, tmp_path, capsys):
+    arguments = ["run", "quickstart", "--scale", "tiny", "--out", str(tmp_path), "--device", "cpu", "--ready"]
+    assert main(arguments) == 2
+    assert "no figure of quickstart at tiny scale has all its members" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [], "nothing was trained"
+
+
 def test_plan_runs_nothing(tmp_path, capsys):
     folder = tmp_path / "runs"
     assert main(["run", "quickstart", "--plan", "--out", str(folder), "--device", "cpu"]) == 0

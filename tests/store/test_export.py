@@ -100,9 +100,8 @@ def test_a_figure_made_otherwise_is_not_replaced(run, out, tmp_path):
 
 def test_a_member_with_other_numbers_is_refused_before_anything_is_written(run, out, tmp_path):
     place = out / "members" / run.members[0].id / "metrics.parquet"
-    changed = Member(place.parent).metrics
-    changed.loc[0, "value"] += np.float32(0.5)
-    changed.to_parquet(place)
+    metrics = Member(place.parent).metrics
+    metrics.assign(value=metrics["value"] / 2).to_parquet(place)
     data = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     with pytest.raises(InputError, match="holds other numbers"):
         export([drawn(tmp_path / "again", 3)], out)

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from matplotlib.figure import Figure as Picture
 
-from conceptlab.studies import Figure, Order, Study
+from conceptlab.errors import InputError
+from conceptlab.store import Store
+from conceptlab.store.files import write_json
+from conceptlab.studies import Figure, Order, Study, ready
 from tests.tiny import tiny_recipe
 
 
@@ -34,3 +38,25 @@ def test_a_changed_setting_reaches_the_member_that_others_start_from():
 def test_the_command_says_what_was_asked_for():
     order = Order(STUDY, (FIGURE,), "tiny", (0, 1), {"optimiser.learning_rate": 0.01})
     assert order.command == "conceptlab run s --scale tiny --seeds 2 --set optimiser.learning_rate=0.01"
+
+
+def test_figures_are_ready_when_all_members_are_trained_and_those_they_start_from(tmp_path):
+    store, before = Store(tmp_path), tiny_recipe()
+    after = tiny_recipe(start=before.to_dict(), train={"111": 20})
+    tuned = Figure(
+        "tuned", "", "", tables=FIGURE.tables, draw=FIGURE.draw, recipes=lambda scale, seeds: [after]
+    )
+    plain = Figure(
+        "plain", "", "", tables=FIGURE.tables, draw=FIGURE.draw, recipes=lambda scale, seeds: [before]
+    )
+    order = Order(Study("s", "", "p", (plain, tuned)), (plain, tuned), "tiny", (0,), {})
+    with pytest.raises(InputError, match="without --ready"):
+        ready(order, store)
+    write_json(store.member_path(after) / "done.json", {"status": "complete"})
+    with pytest.raises(InputError, match="without --ready"):
+        ready(order, store)
+    write_json(store.member_path(before) / "done.json", {"status": "complete"})
+    assert ready(order, store)[0].figures == (plain, tuned)
+    (store.member_path(after) / "done.json").unlink()
+    found, lacking = ready(order, store)
+    assert (found.figures, lacking) == ((plain,), {"tuned": 1})

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import conceptlab
-from conceptlab.cli import looking, own_data, running
+from conceptlab.cli import keeping, looking, own_data, running
 from conceptlab.errors import InputError
 
 
@@ -45,6 +45,9 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--piece", metavar="K/N", help="train one of N shares of the members, and judge nothing yet"
     )
+    run.add_argument(
+        "--ready", action="store_true", help="train nothing: make the figures whose members are all there"
+    )
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
     own = run.add_argument_group("for `run custom`, a study of your own data or world")
@@ -71,6 +74,16 @@ def build_parser() -> argparse.ArgumentParser:
     report.add_argument("paths", type=Path, nargs="+", metavar="PATH")
     report.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE")
     report.set_defaults(command=looking.report)
+
+    export = commands.add_parser("export", help="results to keep: figures, claims and members, compact")
+    export.add_argument("paths", type=Path, nargs="+", metavar="PATH")
+    export.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
+    export.set_defaults(command=keeping.export)
+
+    reproduction = commands.add_parser("reproduction", help="a page of verdicts from results at paper scale")
+    reproduction.add_argument("path", type=Path, help="the folder that `export` made")
+    reproduction.add_argument("--out", type=Path, default=Path("REPRODUCTION.md"), metavar="FILE")
+    reproduction.set_defaults(command=keeping.reproduction)
 
     sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
     sample.add_argument("path", type=Path)

@@ -60,6 +60,18 @@ class Order:
         return shlex.join(words)
 
 
+def ready(order: Order, store: Store) -> tuple[Order, dict[str, int]]:
+    """The figures of an order whose members are all trained, and how many members the others lack."""
+    lacking = {figure.id: len(executors.pending(order.recipes(figure), store)) for figure in order.figures}
+    there = tuple(figure for figure in order.figures if not lacking[figure.id])
+    if not there:
+        raise InputError(
+            f"no figure of {order.study.name} at {order.scale} scale has all its members in {store.root}; "
+            "run it without --ready to train them"
+        )
+    return replace(order, figures=there), {id_: count for id_, count in lacking.items() if count}
+
+
 def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
     if not settings:
