@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,27 @@ def test_the_hash_covers_differences_only():
     assert BASE.hash == BASE.with_settings({"steps": 1000}).hash
     assert BASE.hash != BASE.with_settings({"steps": 1001}).hash
     assert BASE.hash != BASE.with_settings({"seed": 1}).hash
+
+
+def test_hashes_never_change():
+    """Run folders bear them: another hash would train everything again."""
+    assert BASE.hash == "d76dae957a21ba08"
+    assert BASE.with_settings({"seed": 7}).hash == "b6101c93fa7c3cda"
+    start = BASE.with_settings({"seed": 7}).to_dict()
+    tuned = BASE.with_settings({"train": {"011": 3}, "start": start, "data_seed": 0, "keep": [83]})
+    assert tuned.hash == "4cbbf95ee2bd195d"
+
+
+@pytest.mark.parametrize("first", [0, 3])
+def test_another_seed_is_the_same_as_written_out(first):
+    base = replace(BASE, seed=first)
+    for seed in (0, 1, 10_000):
+        assert base.with_seed(seed) == replace(BASE, seed=seed)
+        assert base.with_seed(seed).hash == replace(BASE, seed=seed).hash
+        assert base.with_seed(seed).seedless == replace(BASE, seed=seed).seedless
+    assert BASE.seedless != replace(BASE, data_seed=1).seedless
+    with pytest.raises(InputError, match="seed is -1"):
+        BASE.with_seed(-1)
 
 
 def test_settings_reach_every_level():

@@ -13,7 +13,7 @@ import json
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Literal
 
@@ -121,11 +121,29 @@ class Recipe:
                     f"recipe: keep names step {step}, where nothing is evaluated; the nearest is {near}"
                 )
 
-    # Cached: plans of thousands of members ask for it again and again, and a recipe never changes.
+    # Cached, here and below: plans of thousands of members ask again and again, and a recipe never changes.
     @cached_property
     def hash(self) -> str:
-        text = json.dumps([RECIPE_VERSION, self.differences()], sort_keys=True)
+        seed = {"seed": str(self.seed)} if self.seed != _default().seed else {}
+        text = f"[{RECIPE_VERSION}, {_joined(self._texts | seed)}]"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @cached_property
+    def seedless(self) -> str:
+        """All that differs from the defaults except the seed: one text for all recipes that differ in it alone."""
+        return _joined(self._texts)
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The JSON of each setting but the seed that differs from its default: what the hash is made of."""
+        found = self.differences().items()
+        return {name: json.dumps(value, sort_keys=True) for name, value in found if name != "seed"}
+
+    def with_seed(self, seed: int) -> Recipe:
+        """The same recipe with another seed; what does not depend on it is spelt out once for all of them."""
+        other = replace(self, seed=seed)
+        vars(other).update(_texts=self._texts, seedless=self.seedless)
+        return other
 
     def differences(self) -> dict[str, Any]:
         """The settings that differ from their defaults, nested as they are."""
@@ -153,9 +171,7 @@ class Recipe:
     def evaluation_steps(self) -> tuple[int, ...]:
         """Steps at which the model is measured; the last is always the end. `square` spaces them as the square
         of their number, so that early training, where most happens, is seen more finely."""
-        power = 2 if self.evaluation.spacing == "square" else 1
-        count = self.evaluation.count
-        return tuple(sorted({max(1, round(self.steps * (i / count) ** power)) for i in range(1, count + 1)}))
+        return _evaluation_steps(self.steps, self.evaluation.count, self.evaluation.spacing)
 
 
 def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
@@ -190,6 +206,17 @@ def flatten(recipe: Recipe) -> dict[str, Any]:
 @lru_cache(maxsize=1)
 def _default() -> Recipe:
     return Recipe(train={"": 1})
+
+
+@lru_cache
+def _evaluation_steps(steps: int, count: int, spacing: str) -> tuple[int, ...]:
+    power = 2 if spacing == "square" else 1
+    return tuple(sorted({max(1, round(steps * (i / count) ** power)) for i in range(1, count + 1)}))
+
+
+def _joined(texts: Mapping[str, str]) -> str:
+    """The JSON of a table, from that of its entries."""
+    return "{" + ", ".join(f'"{name}": {text}' for name, text in sorted(texts.items())) + "}"
 
 
 @lru_cache

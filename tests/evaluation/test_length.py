@@ -77,6 +77,17 @@ def discs(world: World):
     return draw
 
 
+def test_a_plan_sees_the_same_prompts_without_laying_out_a_scene(monkeypatch):
+    made = context(evaluation=Evaluation(shown=2))
+    measure = Length(most=3, least_images=5)
+    asked = measure.prompts(made, 12)
+    monkeypatch.setattr(type(made.world), "draw", lambda *_: pytest.fail("a scene was laid out"))
+    planned = Length(most=3, least_images=5).outlines(made, 12)
+    assert [(p.name, p.images, p.stream, p.condition.shape) for p in planned] == [
+        (p.name, p.images, p.stream, p.condition.shape) for p in asked
+    ]
+
+
 def value(found: list[Row], measure: str, k: int, variable: str = "") -> float:
     (row,) = [r for r in found if (r.measure, r.cls, r.variable) == (measure, str(k), variable)]
     return row.value

@@ -1,9 +1,11 @@
-"""Plans: counted against what a run really draws and holds, and quick for thousands of members."""
+"""Plans: counted against what a run really draws and holds, once for what thousands of members share."""
 
 from __future__ import annotations
 
-import time
+import json
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from conceptlab import executors
 from conceptlab.evaluation import build, drawn_images, evaluation_flops, generate, observe
 from conceptlab.executors.cohort import _context
 from conceptlab.executors.plan import plan
-from conceptlab.recipe import Evaluation
+from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.store import Store
 from conceptlab.training import Cohort
 from conceptlab.training.cost import member_bytes, model_flops, training_flops, training_memory
@@ -79,14 +81,26 @@ def test_memory_is_that_of_the_hungriest_cohort(tmp_path):
     assert member_bytes(large) > 2 * member_bytes(small)
 
 
-def test_ten_thousand_members_are_planned_in_seconds(tmp_path):
-    plan([tiny_recipe()], Store(tmp_path), torch.device("cuda"), free=2**34)
-    started = time.process_time()
-    recipes = [
-        tiny_recipe(seed=seed, world={**tiny_recipe().world, "location": 0.001 * place})
-        for seed in range(100)
-        for place in range(100)
-    ]
+def test_seeds_cost_a_plan_next_to_nothing(tmp_path, monkeypatch):
+    """What recipes share is spelt out, built and counted once, not for each of ten thousand seeds."""
+    calls: Counter[str] = Counter()
+
+    def counting(kind: Any, name: str) -> None:
+        function = getattr(kind, name)
+
+        def counted(*args, **kwargs):
+            calls[name] += 1
+            return function(*args, **kwargs)
+
+        monkeypatch.setattr(kind, name, counted)
+
+    counting(Recipe, "differences")
+    counting(Recipe, "to_dict")
+    counting(json, "dumps")
+    base = [tiny_recipe(), tiny_recipe(batch=8)]
+    recipes = [recipe.with_seed(seed) for recipe in base for seed in range(500)]
     found = plan(recipes, Store(tmp_path), torch.device("cuda"), free=2**34)
-    assert (found.members, found.cohorts) == (10_000, 313)
-    assert time.process_time() - started < 5
+    assert (found.members, found.cohorts, found.largest) == (1000, 32, 32)
+    assert calls["differences"] == len(base)
+    assert calls["to_dict"] <= len(base)
+    assert calls["dumps"] < 100

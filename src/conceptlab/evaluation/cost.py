@@ -9,13 +9,14 @@ from typing import cast
 import numpy as np
 
 from conceptlab.concepts import Split
-from conceptlab.evaluation.measurement import Context, Measurement, Prompt, all_prompts, build
+from conceptlab.evaluation.measurement import Context, Measurement, Prompt, build, once_each
 from conceptlab.probes import Probe
 from conceptlab.recipe import Recipe
-from conceptlab.training.cost import model_flops, world_of
+from conceptlab.training.cost import model_flops, once_for_all_seeds, world_of
 from conceptlab.worlds import World
 
 
+@once_for_all_seeds
 def evaluation_flops(recipe: Recipe) -> int:
     """FLOPs of all drawings. What a measurement computes from weights or gradients by itself is not counted."""
     settings = recipe.evaluation
@@ -51,7 +52,7 @@ def _count(recipe: Recipe, world: World, images: int) -> int:
     # Which prompts there are does not depend on who judges them.
     context = Context(recipe, world, Split(world.space, recipe.train), cast(Probe, None), None)
     measurements = build(recipe.evaluation.measurements)
-    prompts = all_prompts(measurements, context, images)
+    prompts = once_each(prompt for m in measurements for prompt in m.outlines(context, images))
     return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
 
 

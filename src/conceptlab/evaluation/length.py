@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -50,14 +50,25 @@ class Length(Measurement):
         self.most, self.heats, self.least = most, tuple(heats), least_images
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:
-        world, seed, shown = _world(context), _seed(context), context.recipe.evaluation.shown
+        def conditions(world: ObjectWorld, k: int, n: int) -> Tensor:
+            return world.ask(self._scenes(world, k, n, _seed(context)))
+
+        return self._prompts(context, images, conditions)
+
+    def outlines(self, context: Context, images: int) -> list[Prompt]:
+        # Without laying out a scene.
+        return self._prompts(context, images, lambda world, _, n: torch.zeros(n, *world.condition_shape))
+
+    def _prompts(
+        self, context: Context, images: int, conditions: Callable[[ObjectWorld, int, int], Tensor]
+    ) -> list[Prompt]:
+        world, shown = _world(context), context.recipe.evaluation.shown
         # One layout for each K, to be looked at.
         prompts = [class_prompt(context, cls, shown) for cls in world.space] if shown else []
         for k in range(self.most + 1):
-            conditions = world.ask(self._scenes(world, k, self._images(k, images), seed))
             prompts += [
                 Prompt(_name(k, i), condition, 1, stream=f"length {i}")
-                for i, condition in enumerate(conditions)
+                for i, condition in enumerate(conditions(world, k, self._images(k, images)))
             ]
         return prompts
 

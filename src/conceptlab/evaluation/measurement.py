@@ -6,7 +6,6 @@ and turns the drawings, or the weights, into tidy rows. Prompts of all measureme
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -97,6 +96,10 @@ class Measurement:
         """What the model has to draw; nothing by default."""
         return []
 
+    def outlines(self, context: Context, images: int) -> list[Prompt]:
+        """The same for a plan, which only counts: prompts whose conditions take long to make leave them blank."""
+        return self.prompts(context, images)
+
     def refinements(self, context: Context, read: Mapping[str, Probabilities]) -> list[Prompt]:
         """What it has to draw next, after a look at the first drawings; as many prompts for every member."""
         return []
@@ -124,8 +127,11 @@ def class_prompt(context: Context, cls: Class, images: int) -> Prompt:
 
 def all_prompts(measurements: Sequence[Measurement], context: Context, images: int) -> list[Prompt]:
     """The prompts of all measurements, those with one name only once."""
-    asked = itertools.chain.from_iterable(m.prompts(context, images) for m in measurements)
-    return list({prompt.name: prompt for prompt in asked}.values())
+    return once_each(prompt for m in measurements for prompt in m.prompts(context, images))
+
+
+def once_each(prompts: Iterable[Prompt]) -> list[Prompt]:
+    return list({prompt.name: prompt for prompt in prompts}.values())
 
 
 def observe(

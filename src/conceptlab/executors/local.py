@@ -12,7 +12,7 @@ import multiprocessing
 import os
 import queue
 import signal
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -27,6 +27,7 @@ from conceptlab.executors.probes import prepare_probe
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
 from conceptlab.training import cohort_key
+from conceptlab.training.threads import one_thread
 
 
 def choose_device(name: str) -> torch.device:
@@ -87,7 +88,7 @@ def run(
 ) -> None:
     """Train everything that is not there yet. Interrupt it at will; the same call continues."""
     todo = pending(recipes, store)
-    with _one_thread():
+    with one_thread():
         for world, part, judges in needed_probes(todo):
             prepare_probe(store, world, part, judges=judges)
     for generation in generations(todo):
@@ -111,20 +112,9 @@ def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
 
 def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.device, report: Report) -> None:
     # On a GPU the CPU only reads what was drawn, for all members one after the other: with every core it has.
-    with _one_thread() if device.type == "cpu" else contextlib.nullcontext():
+    with one_thread() if device.type == "cpu" else contextlib.nullcontext():
         for group in groups:
             halving(group, lambda part: run_cohort(part, store, device, report))
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """Numbers must not depend on how many cores a machine has, and small networks gain little from a second."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> None:

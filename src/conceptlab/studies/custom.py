@@ -8,7 +8,7 @@ ones. The recipe is quickstart's, with a longer training; everything in it can b
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -111,7 +111,7 @@ def study(world: World, chosen: Roles, options: Sequence[str]) -> Study:
 
     def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
         base = _recipe(part, world, chosen, scale)
-        return [replace(base, seed=seed) for seed in seeds]
+        return [base.with_seed(seed) for seed in seeds]
 
     def tables(results: Results) -> dict[str, pd.DataFrame]:
         return _tables(results, chosen)

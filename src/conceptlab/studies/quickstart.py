@@ -27,29 +27,26 @@ _FINAL_IMAGES = {"tiny": 8, "small": 200, "paper": 1000}
 
 
 def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
-    return [
-        Recipe(
-            world={"name": "shapes", **QUICKSTART},
-            train=dict.fromkeys(("000", "100", "010", "001"), 500),
-            denoiser={"name": "film"},
-            process={"name": "continuous", "gamma_min": -6.0, "gamma_max": 8.0},
-            prediction="v",
-            times="stratified",
-            steps=_STEPS[scale],
-            optimiser=Optimiser(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.01, decay="cosine"),
-            ema=0.99,
-            evaluation=Evaluation(
-                count=3 if scale == "tiny" else 14,
-                spacing="square",
-                images=8 if scale == "tiny" else 24,
-                final_images=_FINAL_IMAGES[scale],
-                sampler_steps=10,
-                ema=True,
-            ),
-            seed=seed,
-        )
-        for seed in seeds
-    ]
+    recipe = Recipe(
+        world={"name": "shapes", **QUICKSTART},
+        train=dict.fromkeys(("000", "100", "010", "001"), 500),
+        denoiser={"name": "film"},
+        process={"name": "continuous", "gamma_min": -6.0, "gamma_max": 8.0},
+        prediction="v",
+        times="stratified",
+        steps=_STEPS[scale],
+        optimiser=Optimiser(learning_rate=2e-3, betas=(0.9, 0.99), weight_decay=0.01, decay="cosine"),
+        ema=0.99,
+        evaluation=Evaluation(
+            count=3 if scale == "tiny" else 14,
+            spacing="square",
+            images=8 if scale == "tiny" else 24,
+            final_images=_FINAL_IMAGES[scale],
+            sampler_steps=10,
+            ema=True,
+        ),
+    )
+    return [recipe.with_seed(seed) for seed in seeds]
 
 
 def tables(results: Results) -> dict[str, pd.DataFrame]:

@@ -23,7 +23,7 @@ from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
-from conceptlab.training.cost import world_of
+from conceptlab.training.cost import once_for_all_seeds, world_of
 from conceptlab.training.data import TrainingData
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, at_step, rate_factor, update
@@ -227,6 +227,7 @@ class Cohort:
         return [*self._matrices().values(), self.step, self.loss_sum]
 
 
+@once_for_all_seeds
 def cohort_key(recipe: Recipe) -> str:
     """Recipes with one key can train together: they differ in seed, data and scalar settings only."""
     data, world = recipe.to_dict(), world_of(recipe)

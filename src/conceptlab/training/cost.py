@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import flop_registry
 
-from conceptlab.denoisers import Denoiser
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.recipe import Recipe
+from conceptlab.training.threads import one_thread
 from conceptlab.worlds import LabelledWorld, World
 from conceptlab.worlds import build as build_world
+
+Result = TypeVar("Result")
 
 # Rates that were reached with convolutional networks like ours, in FLOP/s: one CPU thread; one H200 with a cohort.
 # They give an idea of the time, not a promise; progress shows the real rate.
@@ -26,32 +29,43 @@ RATE = {"cpu": 40e9, "cuda": 200e12, "mps": 1e12}
 _OVERHEAD = {"cpu": 400 * 2**20, "cuda": 800 * 2**20, "mps": 800 * 2**20}
 
 
+def once_for_all_seeds(function: Callable[[Recipe], Result]) -> Callable[[Recipe], Result]:
+    """Remember what a function says of a recipe, whose seed must make no difference to it."""
+    found: dict[str, Result] = {}
+
+    @wraps(function)
+    def remembering(recipe: Recipe) -> Result:
+        if recipe.seedless not in found:
+            found[recipe.seedless] = function(recipe)
+        return found[recipe.seedless]
+
+    return remembering
+
+
 def model_flops(recipe: Recipe) -> int:
     """FLOPs to evaluate the network once on one image."""
-    world = world_of(recipe)
-    part = json.dumps(dict(recipe.denoiser), sort_keys=True)
-    return _network_flops(world.image_shape, world.condition_shape, part)
+    return _network_of(recipe).flops
 
 
+@once_for_all_seeds
 def training_flops(recipe: Recipe) -> int:
     """Forward and backward (three times the forward) over all steps."""
     return 3 * model_flops(recipe) * recipe.batch * recipe.steps
 
 
+@once_for_all_seeds
 def member_bytes(recipe: Recipe) -> int:
     """Memory that one more member of a cohort takes on a GPU; measured, both papers' networks took 70 to 90 % of it.
 
     For each parameter the weights, two moments, the gradient and a copy in the network's precision, perhaps a moving
     average; what the layers give, kept for the way back, and as much again for gradients; and the data.
     """
-    world = world_of(recipe)
-    part = json.dumps(dict(recipe.denoiser), sort_keys=True)
-    parameters, outputs = _network_size(world.image_shape, world.condition_shape, part)
+    world, network = world_of(recipe), _network_of(recipe)
     width = 2 if recipe.precision == "bfloat16" else 4
     each = 16 + width + (4 if recipe.ema else 0)
     depth = 1 if isinstance(world, LabelledWorld) else 4
     images = sum(recipe.train.values()) * math.prod(world.image_shape) * depth
-    return parameters * each + 2 * outputs * recipe.batch * width + images
+    return network.parameters * each + 2 * network.outputs * recipe.batch * width + images
 
 
 def training_memory(recipes: Sequence[Recipe], device: str) -> int:
@@ -69,39 +83,51 @@ def _world(part: str) -> World:
     return build_world(**json.loads(part))
 
 
-@lru_cache(maxsize=1024)
-def _network_flops(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str) -> int:
-    """Sweeps differ in data far more often than in the network: it is counted once."""
-    with FlopCounterMode(display=False) as counter:
-        _on_paper(image_shape, condition_shape, part, lambda outputs: None)
-    return counter.get_total_flops()
+class _Network(NamedTuple):
+    flops: int  # to evaluate it once on one image
+    parameters: int
+    outputs: int  # numbers that its layers give for one image
+
+
+def _network_of(recipe: Recipe) -> _Network:
+    world = world_of(recipe)
+    part = json.dumps(dict(recipe.denoiser), sort_keys=True)
+    return _measured(world.image_shape, world.condition_shape, part)
 
 
 @lru_cache(maxsize=1024)
-def _network_size(
-    image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str
-) -> tuple[int, int]:
-    """Parameters, and numbers that the layers give for one image."""
-    sizes: list[int] = []
-    denoiser = _on_paper(image_shape, condition_shape, part, lambda output: sizes.append(output.numel()))
-    return sum(parameter.numel() for parameter in denoiser.parameters()), sum(sizes)
-
-
-def _on_paper(
-    image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str, see: Callable[[Tensor], None]
-) -> Denoiser:
-    """Run a network on one image without memory or arithmetic, showing what each layer gives."""
+def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str) -> _Network:
+    """Let a network denoise one image. Sweeps differ in data far more often than in the network: it is done once."""
+    outputs: list[int] = []
 
     def hook(_layer: Any, _inputs: Any, output: Tensor) -> None:
-        see(output)
+        outputs.append(output.numel())
 
-    with torch.device("meta"), torch.no_grad():
-        denoiser = build_denoiser(
-            image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(part)
-        ).eval()
-        for layer in denoiser.modules():
-            if not list(layer.children()):
-                layer.register_forward_hook(hook)
-        image, condition = torch.empty(1, *image_shape), torch.empty(1, *condition_shape)
-        denoiser(image, torch.empty(1), condition)
-    return denoiser
+    denoiser = build_denoiser(
+        image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(part)
+    ).eval()
+    for layer in denoiser.modules():
+        if not list(layer.children()):
+            layer.register_forward_hook(hook)
+    with torch.no_grad(), one_thread(), _FlopCounter() as counter:
+        denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
+    return _Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
+
+
+class _FlopCounter(TorchDispatchMode):
+    """Counts with torch's own formulas. torch's `FlopCounterMode`, like whatever runs on its device without memory
+    ("meta"), loads the whole compiler first, which takes longer than to plan ten thousand members."""
+
+    flops = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if formula := flop_registry.get(func.overloadpacket):
+            self.flops += formula(*args, **(kwargs or {}), out_val=out)
+        return out

@@ -48,7 +48,7 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
         steps=_STEPS[scale],
         evaluation=replace(base.evaluation, probe={"name": "cnn", **_PROBE[scale]}, second_probe=None),
     )
-    return [replace(recipe, seed=seed) for seed in seeds]
+    return [recipe.with_seed(seed) for seed in seeds]
 
 
 def tables(results: Results) -> dict[str, pd.DataFrame]:

@@ -195,4 +195,4 @@ SEEDS = {"tiny": 2, "small": 4, "paper": 5}
 
 def base(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """Figure 5: the minimal training set. Every other sweep varies this, and shares it where it agrees."""
-    return [replace(SETTINGS[scale].recipe, seed=seed) for seed in seeds]
+    return [SETTINGS[scale].recipe.with_seed(seed) for seed in seeds]
