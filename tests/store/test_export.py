@@ -72,6 +72,14 @@ def test_what_is_not_needed_is_left_behind(run, out):
     np.testing.assert_array_equal(first.samples(1000), run.members[0].samples(1000)[:, :8])
 
 
+def test_tables_on_which_no_claim_rests_are_left_behind(tmp_path):
+    run = drawn(tmp_path / "runs", 1, judged=[])
+    out = tmp_path / "results"
+    assert export([run], out).new == [NAME]
+    assert not list(out.rglob("tables/*"))
+    assert export([run], out).unchanged == [NAME]
+
+
 def test_exporting_again_changes_nothing(run, out):
     before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
     done = export([run], out)

@@ -1,7 +1,8 @@
 """Results to keep: the figures of a run folder and the members behind them, small enough to be committed.
 
 What is made is a run folder again, so that everything that reads one reads it: without checkpoints, with metrics in
-float32 and with a few samples. Tables, on which claims are judged, are kept exactly.
+float32 and with a few samples. Tables on which claims are judged are kept exactly; those of figures without claims, on
+which nothing rests and which can be large, are not.
 
 Nothing is lost silently. A figure is replaced only by one of the same configuration that has at least its members and
 its seeds, and the caller is told; a member that is there already is never changed.
@@ -152,7 +153,7 @@ def _is_same(run: FigureRun, place: FigureRun) -> bool:
     if not _exists(place):
         return False
     old, new = ({k: v for k, v in r.manifest.items() if k not in _CIRCUMSTANCES} for r in (place, run))
-    theirs, ours = place.tables, run.tables
+    theirs, ours = place.tables, _tables(run)
     return (
         old == new
         and set(theirs) == set(ours)
@@ -219,13 +220,18 @@ def _shown(chosen: Iterable[tuple[FigureRun, list[Member]]]) -> dict[str, tuple[
     return found
 
 
+def _tables(run: FigureRun) -> dict[str, pd.DataFrame]:
+    return run.tables if run.verdicts else {}
+
+
 def _write_figure(run: FigureRun, place: FigureRun) -> None:
-    for name, table in run.tables.items():
+    tables = _tables(run)
+    for name, table in tables.items():
         write_compact(place.path / "tables" / f"{name}.parquet", table)
     for picture in run.pictures:
         _copy(picture, place.path / "figures" / picture.name)
     # What an earlier version of the same figure had and this one has not would be shown as its own.
-    kept = {p.name for p in run.pictures} | {f"{name}.parquet" for name in run.tables}
+    kept = {p.name for p in run.pictures} | {f"{name}.parquet" for name in tables}
     for path in (*place.path.glob("figures/*"), *place.path.glob("tables/*")):
         if path.name not in kept:
             path.unlink()
