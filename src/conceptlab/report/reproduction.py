@@ -75,7 +75,7 @@ class Paper:
 
     @property
     def theory_seconds(self) -> float:
-        """Figures without members: theory, on one CPU core."""
+        """Figures without members: theory, computed on a CPU."""
         manifests = [run.manifest for run in self.runs.values()]
         return sum(manifest["seconds"] for manifest in manifests if not manifest["members"])
 
@@ -98,7 +98,8 @@ def _head(where: str) -> str:
     return (
         f"<!-- Made by `conceptlab reproduction {where}`; what is written by hand lies in {where}/*/notes.md. -->\n\n"
         "# Reproduction\n\n"
-        "What became of each claim at `--scale paper`, the authors' setting. Seeds are the unit; a claim is "
+        "What became of each claim at `--scale paper`, the authors' setting. Seeds are the unit (in theory "
+        "also random starts, tasks or distributions); a claim is "
         "`reproduced` if the interval over seeds lies beyond a threshold that was fixed beforehand, `not reproduced` "
         "if short of it, `inconclusive` if it straddles it, and only `indicative` with fewer than five seeds. All "
         "claims of a paper are adjusted together (Holm); as long as figures are missing, together means those that "
@@ -145,7 +146,7 @@ def _time(papers: Sequence[Paper]) -> str:
         )
     head = [
         "paper", "members", "model-steps", "device", "device time", "wall clock",
-        f"authors' loop at {AUTHORS_STEP * 1000:.0f} ms", "theory, one CPU core",
+        f"authors' loop at {AUTHORS_STEP * 1000:.0f} ms", "theory, on a CPU",
     ]  # fmt: skip
     return (
         "## Time\n\n"
@@ -198,7 +199,8 @@ def _claims(paper: Paper, where: str) -> str:
             outcome += " (indicative)"
         picture = _link(paper.runs[verdict.figure], verdict.figure, where)
         value = number(verdict.value) + (f" ({interval})" if interval else "")
-        rows.append([picture, verdict.statement, statistic, value, criterion, seeds, outcome])
+        sentence = f"{verdict.statement} `{verdict.id.removeprefix(f'{paper.study.name}.')}`"
+        rows.append([picture, sentence, statistic, value, criterion, seeds, outcome])
     return _table(["figure", "claim", "statistic", "value (interval)", "claimed", "seeds", "verdict"], rows)
 
 
@@ -211,7 +213,7 @@ def _figures(paper: Paper, where: str) -> str:
         elif manifest["members"]:
             time = "members of figures above"
         else:
-            time = f"{duration(manifest['seconds'])} of one CPU core"
+            time = f"{duration(manifest['seconds'])} on a CPU"
         steps = sum(member.recipe.steps for member in mine)
         rows.append(
             [

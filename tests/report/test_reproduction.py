@@ -1,0 +1,101 @@
+"""The page of what was reproduced: what it says of made-up results, and that the one we keep is current and true."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from conceptlab.errors import InputError
+from conceptlab.report.reproduction import reproduction
+from conceptlab.store import FigureRun, Store
+from tests.figures import synthetic
+
+STEPS = (500, 1000)
+
+
+def paper_run(root: Path, study: str, figure: str, recipes: list, **more) -> FigureRun:
+    run = synthetic.figure_run(root, recipes, study=study, figure=figure, scale="paper", steps=STEPS, **more)
+    (run.path / "figures").mkdir(exist_ok=True)
+    Image.linear_gradient("L").save(run.path / "figures" / f"{figure}.png")
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory) -> Path:
+    """Two papers: okawa2023 with one figure, yang2025 with that figure's members and one of theory."""
+    root = tmp_path_factory.mktemp("reproduction") / "results"
+    recipes = [synthetic.recipe(seed, steps=1000) for seed in range(2)]
+    verdicts = [
+        replace(v, statistic="a ratio; claimed above 1") for v in synthetic.verdicts("okawa2023", "fig5")
+    ]
+    paper_run(root, "okawa2023", "fig5", recipes, judged=verdicts)
+    for seed, made in enumerate(recipes):
+        log = Store(root).member_path(made) / "log.jsonl"
+        begun = 1000.0 + 100 * seed
+        log.write_text(
+            f'{{"time": {begun}, "event": "started"}}\n{{"time": {begun + 150}, "event": "complete"}}\n'
+        )
+    paper_run(root, "yang2025", "fig6", recipes, judged=[])
+    paper_run(root, "yang2025", "fig1", [], judged=[], seconds=61.2)
+    (root / "okawa2023" / "notes.md").write_text("### What differs\n\nNothing | at all.\n", encoding="utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def page(results) -> str:
+    return reproduction(results, results.parent)
+
+
+def rows(page: str, first: str) -> list[list[str]]:
+    """Cells of the table rows that begin with a word."""
+    lines = [line for line in page.splitlines() if line.startswith(f"| {first} ")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def test_the_counts_are_those_of_the_claims_with_identities_apart(page):
+    assert rows(page, "[okawa2023](#okawa2023)") == [
+        ["[okawa2023](#okawa2023)", "1 of 21", "1", "1", "1", "25", "1 of 1"]
+    ]
+
+
+def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
+    link = "[fig5](results/okawa2023/paper/fig5/figures/fig5.png)"
+    order, held_out, speed, identity = rows(page, link)[:4]
+    assert order[1:] == [
+        "Classes seen in training come first, then distance 1, then distance 2. `order`",
+        "a ratio", "1.42 (1.18 … 1.71)", "above 1", "4", "✓ reproduced (indicative)",
+    ]  # fmt: skip
+    assert held_out[-1] == "? inconclusive (indicative)"
+    assert (speed[3], speed[-1]) == ("1.9 (1.5 … ∞)", "✗ not reproduced (indicative)")
+    assert (identity[3], identity[-1]) == ("1e-09", "✓ reproduced (identity)")
+
+
+def test_what_has_not_been_run_is_said(page):
+    assert "Not run at paper scale yet: fig2, fig3, fig4, fig6 (3 claims)" in page
+    assert "fig10 (2 claims, needs data of your own)" in page
+
+
+def test_time_is_that_of_the_logs_and_shared_members_count_once(page):
+    """Two members alone on the device for 150 s each, the second begun 100 s after the first; 2,000 × 49 ms is 98 s."""
+    (okawa,) = rows(page, "okawa2023")
+    assert okawa == ["okawa2023", "2", "2,000", "cpu (x86_64)", "5 min 00 s", "4 min 10 s", "1 min 38 s", "–"]
+    (yang,) = rows(page, "yang2025")
+    assert yang == ["yang2025", "0 (and 2 of those above)", "–", "–", "–", "–", "–", "1 min 01 s"]
+
+
+def test_notes_are_taken_over_as_they_are(page):
+    assert "### What differs\n\nNothing | at all.\n" in page
+
+
+def test_the_page_depends_on_the_results_alone(results, page, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert reproduction(results, results.parent) == page
+
+
+def test_a_folder_without_results_is_told(tmp_path):
+    with pytest.raises(InputError, match="holds no study"):
+        reproduction(tmp_path, tmp_path)

@@ -1,0 +1,103 @@
+"""The results that are kept: read, judged, told and reported without training, and REPRODUCTION.md is current."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conceptlab.report import report
+from conceptlab.report.reproduction import reproduction
+from conceptlab.store import FigureRun, Store, find_figures
+from conceptlab.studies import STUDIES, judge_study
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "results"
+PAPERS = [name for name in STUDIES if name != "quickstart"]
+MOST_MEGABYTES = 40
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[FigureRun]:
+    return find_figures(RESULTS)
+
+
+def test_the_page_is_current():
+    """Make it with: conceptlab reproduction results --out REPRODUCTION.md"""
+    page = reproduction(RESULTS, ROOT)
+    assert (ROOT / "REPRODUCTION.md").read_text(encoding="utf-8") == page
+    for name in PAPERS:
+        assert f"## {name}\n" in page
+
+
+@pytest.mark.parametrize("page", ["REPRODUCTION.md", "results/README.md"])
+def test_its_links_lead_somewhere(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("http")]
+    assert links
+    headings = {line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("## ")}
+    for link in links:
+        found = link[1:] in headings if link.startswith("#") else ((ROOT / page).parent / link).exists()
+        assert found, link
+
+
+def test_every_verdict_follows_from_the_tables_with_the_claims_as_they_are(runs, tmp_path):
+    """A threshold or a statistic cannot change without the results being judged anew."""
+    judged = [run for run in runs if run.verdicts]
+    for run in judged:
+        shutil.copytree(run.path, tmp_path / run.path.relative_to(RESULTS))
+    for name in PAPERS:
+        judge_study(STUDIES[name], "paper", Store(tmp_path))
+    for run in judged:
+        again = FigureRun(tmp_path / run.path.relative_to(RESULTS)).verdicts
+        assert [v.id for v in again] == [v.id for v in run.verdicts]
+        for old, new in zip(run.verdicts, again):
+            assert (old.verdict, old.strength, old.seeds, old.threshold) == (
+                new.verdict, new.strength, new.seeds, new.threshold,
+            )  # fmt: skip
+            assert old.statistic == new.statistic
+            if old.value is None or new.value is None:
+                assert old.value is new.value
+            elif (
+                old.kind != "identity"
+            ):  # those are errors of rounding, which other processors round otherwise
+                assert math.isclose(old.value, new.value, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def test_what_was_tried_is_told_for_every_claim_that_did_not_reproduce(runs):
+    for run in runs:
+        study = run.manifest["study"]
+        notes = (RESULTS / study / "notes.md").read_text(encoding="utf-8")
+        for verdict in run.verdicts:
+            if verdict.verdict != "reproduced":
+                assert f"`{verdict.id.removeprefix(f'{study}.')}`" in notes, verdict.id
+
+
+def test_all_papers_go_into_one_report(runs, tmp_path):
+    page = report(runs, tmp_path / "report.html")
+    text = page.read_text(encoding="utf-8")
+    assert page.stat().st_size < 12e6
+    for run in runs:
+        assert run.name in text
+        assert not any(
+            problem in text for problem in ("cannot be read", "is damaged", "A picture is missing")
+        )
+
+
+def test_they_are_small_and_hold_nothing_of_the_machine_they_came_from():
+    files = [path for path in RESULTS.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < MOST_MEGABYTES * 1e6
+    assert {path.suffix for path in files} <= {".json", ".jsonl", ".md", ".parquet", ".png"}
+    here = {os.uname().nodename, str(Path.home()), str(ROOT)} - {""}
+    for path in files:
+        if path.suffix in (".json", ".jsonl"):
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r'"(/|[A-Z]:\\\\)\w', text), path
+            assert not any(f'"{word}' in text for word in here), path
+            if path.suffix == ".json":
+                json.loads(text)
