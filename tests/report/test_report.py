@@ -358,3 +358,19 @@ def test_settings_are_told_in_words_and_keep_apart_what_differs():
         "b": "train 00: 4, 01: 2; fine-tuned; start.steps = 3",
         "c": "train 00: 4, 01: 2; fine-tuned; start.steps = 6",
     }
+
+
+def test_training_time_is_that_of_the_members_however_often_the_figure_is_drawn(tmp_path: Path) -> None:
+    """A cohort of two that took an hour, drawn later in seconds."""
+    run = synthetic.figure_run(
+        tmp_path, [synthetic.recipe(0), synthetic.recipe(1)], steps=(1000,), seconds=3.0
+    )
+    lines = [{"time": 1e9, "event": "started"}, {"time": 1e9 + 3600, "event": "complete"}]
+    for member in run.members:
+        (member.path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        about = {"device": "cuda (NVIDIA H200)", "members": 2}
+        (member.path / "environment.json").write_text(json.dumps(about))
+    text = read(report([run], tmp_path / "page.html")).text
+    assert "2 members , 1 h 00 min of cuda (NVIDIA H200)" in text
+    (run.members[0].path / "log.jsonl").write_text('{"event": "started"}\n')
+    assert "1 h 00 min" not in read(report([run], tmp_path / "page.html")).text

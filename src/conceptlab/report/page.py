@@ -184,6 +184,7 @@ def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
         ("seeds", [str(len(part.manifest.get("seeds", []))) for part in parts]),
         ("on", [part.training.environment.get("device", "–") if part.training else "–" for part in parts]),
         ("time", [duration(part.manifest.get("seconds")) for part in parts]),
+        ("training", [duration(part.training.seconds if part.training else None) for part in parts]),
     ]
 
 

@@ -20,7 +20,7 @@ from conceptlab.figures.style import ink_on
 from conceptlab.report.capability import capability_chart
 from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart, shade
 from conceptlab.report.timeline import Timeline, timeline
-from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, gather
+from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, device_seconds, gather
 from conceptlab.store.files import read_json
 
 # More settings or members than this are named in the table but not drawn: the page stays light.
@@ -56,6 +56,7 @@ class Training:
     differences: dict[str, Any] = field(default_factory=dict)
     config: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    seconds: float | None = None  # of the device, all members together
     figures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -73,6 +74,7 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.differences = usable[0].recipe.differences()
     found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
     found.environment = _environment(usable, found.problems)
+    found.seconds = _seconds(usable)
     found.probes = _probes(usable)
     table = gather(usable)
     labels = _labels(table, usable)
@@ -259,6 +261,14 @@ def _probes(members: Sequence[Member]) -> list[dict[str, Any]]:
                 },
             )
     return list(found.values())
+
+
+def _seconds(members: Sequence[Member]) -> float | None:
+    """What training took; unknown where a log is missing or damaged."""
+    try:
+        return device_seconds(members) or None
+    except (InputError, OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _environment(members: Sequence[Member], problems: list[str]) -> dict[str, str]:
