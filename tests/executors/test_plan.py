@@ -44,7 +44,7 @@ def test_drawings_are_counted_as_they_are_drawn(tmp_path, measurements):
         drawn += sum(p.images * (2 if p.guidance else 1) for p in prompts[0])
         return generate(cohort, "raw", prompts)
 
-    observe(build(measurements), [_context(recipe, Store(tmp_path))], 4, draw)
+    observe(build(measurements), [_context(recipe, Store(tmp_path), torch.device("cpu"))], 4, draw)
     assert drawn_images(recipe, 4) == drawn
 
 

@@ -50,7 +50,7 @@ class _Run:
     def __init__(self, recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
         self.cohort = Cohort(recipes, device)
         self.report, self.store = report, store
-        self.contexts = [_context(recipe, store) for recipe in recipes]
+        self.contexts = [_context(recipe, store, device) for recipe in recipes]
         about = environment(device, members=len(recipes), threads=torch.get_num_threads())
         self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
         self.alive = list(range(len(recipes)))
@@ -154,15 +154,15 @@ class _Run:
         return round(time.perf_counter() - self.started, 1)
 
 
-def _context(recipe: Recipe, store: Store) -> Context:
+def _context(recipe: Recipe, store: Store, device: torch.device) -> Context:
     world = build_world(**recipe.world)
     second = recipe.evaluation.second_probe
     return Context(
         recipe,
         world,
         Split(world.space, recipe.train),
-        ready_probe(store, recipe.world, recipe.evaluation.probe),
-        ready_probe(store, recipe.world, second) if second else None,
+        ready_probe(store, recipe.world, recipe.evaluation.probe).to(device),
+        ready_probe(store, recipe.world, second).to(device) if second else None,
         # Rendered images are unambiguous and their judge hardly errs; labels of real ones overlap.
         None
         if isinstance(world, RenderedWorld)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -33,6 +33,10 @@ class AnalyticProbe(Probe):
         expected = _expected_shapes(world) if isinstance(world, Shapes) else _expected_circles(world)
         self.expected = {name: expected[name] for name in world.space.names}
 
+    def to(self, device: torch.device) -> Self:
+        self.expected = {name: values.to(device) for name, values in self.expected.items()}
+        return super().to(device)
+
     @property
     def settings(self) -> dict[str, Any]:
         return self._settings
@@ -51,7 +55,7 @@ class AnalyticProbe(Probe):
         expected = self.expected[name]
         # Scale of each variable: the smallest distance between two of its values.
         apart = torch.cdist(expected, expected)
-        nearest = apart[apart > 0].min() if bool((apart > 0).any()) else torch.tensor(1.0)
+        nearest = apart[apart > 0].min() if bool((apart > 0).any()) else apart.new_ones(())
         distances = torch.cdist(measured, expected) / (_SHARPNESS * nearest)
         table = (-0.5 * distances.square()).softmax(1)
         # Where there is no object only its background can be told.

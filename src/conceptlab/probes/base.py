@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -20,6 +20,13 @@ class Probe(ABC):
     kind: str
     space: ConceptSpace
     image_shape: tuple[int, int, int]
+    device = torch.device("cpu")
+    """Where it reads."""
+
+    def to(self, device: torch.device) -> Self:
+        """The same probe, reading on another device: beside the models whose many images it judges."""
+        self.device = device
+        return self
 
     @property
     @abstractmethod
@@ -39,12 +46,16 @@ class Probe(ABC):
         if images.ndim != 4 or tuple(images.shape[1:]) != self.image_shape:
             raise InputError(f"the probe reads images of {self.image_shape}; given {tuple(images.shape)}")
         shown = (
-            images.detach().to("cpu", torch.float32).nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1)
+            images.detach()
+            .to(self.device, torch.float32)
+            .nan_to_num(nan=0.5, posinf=1.0, neginf=0.0)
+            .clamp(0, 1)
         )
-        with torch.no_grad():
+        # In full precision on any device: what an image shows must not depend on where it is read.
+        with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             # Splitting nothing gives one empty chunk, so that no images give empty tables of the right width.
             chunks = [self.read(chunk) for chunk in shown.split(_CHUNK)]
-        return {name: torch.cat([chunk[name] for chunk in chunks]) for name in self.space.names}
+        return {name: torch.cat([chunk[name] for chunk in chunks]).cpu() for name in self.space.names}
 
     def predict(self, images: Tensor) -> Tensor:
         """The most probable value of every variable: labels (n, variables), int64."""

@@ -53,8 +53,7 @@ class Detector(LearnedProbe):
         super().__init__(kind, space, image_shape, fitting, seed)
         self.most = space.sizes[0] - 1
         # Thousands of images are read at every evaluation: worth a GPU where there is one.
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        self.network.to(self.device)
+        self.to(torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
     def _build(self) -> nn.Module:
         return HeatMap(self.image_shape[0])

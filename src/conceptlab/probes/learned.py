@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -33,9 +33,6 @@ class Fitting:
 class LearnedProbe(Probe):
     """A network with one head per variable, or one linear map."""
 
-    device = torch.device("cpu")
-    """Where it learns and reads."""
-
     def __init__(
         self, kind: str, space: ConceptSpace, image_shape: tuple[int, int, int], fitting: Fitting, seed: int
     ) -> None:
@@ -45,6 +42,10 @@ class LearnedProbe(Probe):
             torch.manual_seed(seed)
             self.network = self._build()
         self.network.eval().requires_grad_(False)
+
+    def to(self, device: torch.device) -> Self:
+        self.network.to(device)
+        return super().to(device)
 
     def _build(self) -> nn.Module:
         return READOUTS[self.kind](self.image_shape, sum(self.space.sizes))
