@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from conceptlab.denoisers import Denoiser, register
 from conceptlab.evaluation import Guidance, Prompt, class_prompt, draw_one, generate
+from conceptlab.evaluation.generate import _batches
 from conceptlab.training import Cohort
 from tests.evaluation.small import NETWORKS, context, recipe
 
@@ -121,3 +122,16 @@ def test_noise_follows_the_stream_and_the_number_of_the_image():
     few, many = class_prompt(setting, cls, 2), class_prompt(setting, cls, 5)
     short, long = (generate(both, "raw", [[p], [p]])[0]["class 11"] for p in (few, many))
     torch.testing.assert_close(long[:2], short, atol=1e-5, rtol=0)
+
+
+def test_batches_hold_every_image_once_and_keep_their_size():
+    guided = torch.arange(448) % 7 == 0  # 64 of them
+    sizes: dict[bool, int] = {}
+    found = list(_batches(guided, 192, sizes))
+    assert torch.equal(torch.cat([part for part, _ in found]).sort().values, torch.arange(448))
+    assert [(len(part), chunk) for part, chunk in found] == [(192, 192), (192, 192), (64, 64)]
+    assert all(len(guided[part].unique()) == 1 for part, _ in found)
+    assert {chunk for _, chunk in _batches(torch.zeros(450, dtype=torch.bool), 400, {})} == {225}
+    # Later drawings are cut to the size that was recorded; one that does not fill it has its own.
+    assert {chunk for _, chunk in _batches(torch.zeros(4320, dtype=torch.bool), 400, sizes)} == {192}
+    assert [chunk for _, chunk in _batches(torch.zeros(100, dtype=torch.bool), 400, sizes)] == [100]

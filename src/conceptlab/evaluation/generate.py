@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +33,10 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
     def draw(*batch: Tensor | Embedding | None) -> Tensor:
         return cohort.each(weights, drawing, *batch)
 
-    return _in_batches(draw, [recipe.seed for recipe in cohort.recipes], prompts, embedded, cohort.dtype)
+    seeds = [recipe.seed for recipe in cohort.recipes]
+    # Elsewhere a size costs nothing, and what was drawn before must not matter.
+    sizes = cohort.drawn_at_once if cohort.device.type == "cuda" else {}
+    return _in_batches(draw, seeds, prompts, embedded, cohort.dtype, sizes)
 
 
 def draw_one(
@@ -48,7 +51,7 @@ def draw_one(
         return functional_call(drawing, state, batch)
 
     embedded = [embed_prompts(denoiser, prompts)]
-    return _in_batches(draw, [recipe.seed], [prompts], embedded, next(denoiser.parameters()).dtype)[0]
+    return _in_batches(draw, [recipe.seed], [prompts], embedded, next(denoiser.parameters()).dtype, {})[0]
 
 
 def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedding, Embedding]:
@@ -74,6 +77,7 @@ def _in_batches(
     prompts: Sequence[Sequence[Prompt]],
     embedded: Sequence[tuple[Embedding, Embedding]],
     dtype: torch.dtype,
+    sizes: dict[bool, int],
 ) -> list[dict[str, Tensor]]:
     """Guided and unguided images apart, since guidance doubles the work; each in batches of a size that fits."""
     first = prompts[0]
@@ -83,11 +87,9 @@ def _in_batches(
     keys = torch.stack([prompt_keys(seed, asked) for seed, asked in zip(seeds, prompts)])  # (E, N, 2)
     asked, against = (_stacked([pair[i] for pair in embedded], dtype) for i in (0, 1))
     device = next(iter(asked.values())).device
-    chunk = max(1, min(len(owner), BATCH[device.type] // len(prompts)))
+    most = max(1, BATCH[device.type] // len(prompts))
     images: Tensor | None = None
-    for chosen in (~guided).nonzero()[:, 0].split(chunk) + guided.nonzero()[:, 0].split(chunk):
-        if len(chosen) == 0:
-            continue
+    for chosen, chunk in _batches(guided, most, sizes):
         # A GPU records and compiles for a size: the last, shorter batch is filled up instead of recorded again.
         spare = chunk - len(chosen) if device.type == "cuda" else 0
         taken = torch.cat((chosen, chosen[:1].expand(spare)))
@@ -101,11 +103,25 @@ def _in_batches(
             images = drawn.new_empty(len(prompts), len(owner), *drawn.shape[2:])
         images[:, chosen] = drawn
     assert images is not None
-    sizes = [prompt.images for prompt in first]
+    lengths = [prompt.images for prompt in first]
     return [
-        {prompt.name: part for prompt, part in zip(asked, mine.split(sizes))}
+        {prompt.name: part for prompt, part in zip(asked, mine.split(lengths))}
         for asked, mine in zip(prompts, images)
     ]
+
+
+def _batches(guided: Tensor, most: int, sizes: dict[bool, int]) -> Iterator[tuple[Tensor, int]]:
+    """Which images to draw together, and how many such a batch holds: as few batches of about one size as can be,
+    `most` images in the largest. The size found first is kept in `sizes`, by whether it is guided, for all later
+    drawings that fill it, since every new one is recorded anew."""
+    for kind in (False, True):
+        chosen = (guided == kind).nonzero()[:, 0]
+        if len(chosen) == 0:
+            continue
+        even = -(-len(chosen) // -(-len(chosen) // most))
+        chunk = min(len(chosen), sizes.setdefault(kind, even))
+        for part in chosen.split(chunk):
+            yield part, chunk
 
 
 def _stacked(members: Sequence[Embedding], dtype: torch.dtype) -> Embedding:

@@ -78,6 +78,7 @@ class Cohort:
         self._losses = compiled(self._member_losses, self.device)
         self._update = compiled(update, self.device)
         self._calls: dict[tuple[str, type[nn.Module]], CapturedCall] = {}
+        self.drawn_at_once: dict[bool, int] = {}  # images of a member, by whether they are guided
         self.denoiser.accelerate(self.device)
         self._step = (
             CapturedStep(self._train_step, self._tensors) if self.device.type == "cuda" else self._train_step
