@@ -144,7 +144,7 @@ def test_a_diverging_member_does_not_touch_the_others():
 
 
 @pytest.mark.gpu
-@pytest.mark.filterwarnings("ignore:TensorFloat32")
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
 @pytest.mark.parametrize("name", COHORTS)
 def test_a_member_equals_its_solo_run_on_cuda(name):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -155,3 +155,37 @@ def test_a_member_equals_its_solo_run_on_cuda(name):
         solo = Cohort([alone], "cuda")
         solo.advance(50)
         assert distance(together.weights[index], solo.weights[0]) <= 1e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
+def test_going_on_from_a_state_on_cuda_repeats_data_and_noise():
+    straight, broken = Cohort([recipe(), recipe(seed=1)], "cuda"), Cohort([recipe(), recipe(seed=1)], "cuda")
+    straight.advance(20)
+    broken.advance(7)
+    resumed = Cohort([recipe(), recipe(seed=1)], "cuda")
+    for index in range(2):
+        resumed.restore(index, broken.state(index))
+    resumed.advance(12)
+    assert int(resumed.step) == 19
+    for ours, theirs in zip(resumed._draw(), _at_step(straight, 19)):
+        assert torch.equal(ours, theirs), "data order and noise of a step must not depend on the interruption"
+    straight.step.fill_(20)
+    resumed.advance(1)
+    assert distance(resumed.weights, straight.weights) <= 1e-4
+
+
+def _at_step(cohort: Cohort, step: int) -> tuple[torch.Tensor, ...]:
+    cohort.step.fill_(step)
+    return cohort._draw()
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
+def test_a_diverging_member_does_not_touch_the_others_on_cuda():
+    wild = recipe(optimiser=replace(recipe().optimiser, learning_rate=1e30), seed=1)
+    cohort, alone = Cohort([recipe(), wild], "cuda"), Cohort([recipe()], "cuda")
+    cohort.advance(10)
+    alone.advance(10)
+    assert not torch.isfinite(cohort.weights[1]).all()
+    assert distance(cohort.weights[0], alone.weights[0]) <= 1e-4
