@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -104,3 +106,16 @@ def test_seeds_cost_a_plan_next_to_nothing(tmp_path, monkeypatch):
     assert calls["differences"] == len(base)
     assert calls["to_dict"] <= len(base)
     assert calls["dumps"] < 100
+
+
+def test_a_plan_does_not_wait_for_what_it_does_not_need():
+    """Each of these takes as long to load as to plan thousands of members."""
+    script = (
+        "import sys; from conceptlab.cli import main; "
+        "code = main(['run', 'okawa2023.fig5', '--scale', 'paper', '--seeds', '2', '--plan', '--device', 'cpu']); "
+        "heavy = ('torch._dynamo', 'sympy', 'networkx', 'scipy.stats', 'scipy.optimize', 'plotly.graph_objects'); "
+        "sys.exit(code or ' '.join(name for name in heavy if name in sys.modules) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "2 (0 done already)" in done.stdout

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special, stats
+import scipy
 
 from conceptlab.claims.values import Array, PerSeed
 from conceptlab.errors import InputError
@@ -36,7 +36,7 @@ def undecidable(values: PerSeed, resolution: float) -> bool:
 
 
 def _t_quantile(tail: float, freedom: int) -> float:
-    return -float(special.stdtrit(freedom, tail))
+    return -float(scipy.special.stdtrit(freedom, tail))
 
 
 def _standard_error(values: Array, resolution: float) -> float:
@@ -46,7 +46,7 @@ def _standard_error(values: Array, resolution: float) -> float:
 def _rank_bound(values: Array, tail: float) -> float:
     """The k-th smallest value, k the largest with P(Binomial(n, ½) < k) ≤ tail: below the median but for `tail`."""
     n = len(values)
-    k = int(np.sum(special.bdtr(np.arange(n), n, 0.5) <= tail))
+    k = int(np.sum(scipy.special.bdtr(np.arange(n), n, 0.5) <= tail))
     return float(np.sort(values)[k - 1]) if k else -math.inf
 
 
@@ -68,11 +68,11 @@ def _lower_p(values: Array, bar: float, resolution: float) -> float:
     """The smallest alpha at which `_lower_end` lies above the bar; 1 if none does."""
     n = len(values)
     if not np.isfinite(values).all():
-        return min(1.0, 2 * float(special.bdtr(int(np.sum(values <= bar)), n, 0.5)))
+        return min(1.0, 2 * float(scipy.special.bdtr(int(np.sum(values <= bar)), n, 0.5)))
     error = _standard_error(values, resolution)
     if _guard(values) <= bar or error == 0:
         return 1.0
-    return min(1.0, 2 * float(special.stdtr(n - 1, (bar - values.mean()) / error)))
+    return min(1.0, 2 * float(scipy.special.stdtr(n - 1, (bar - values.mean()) / error)))
 
 
 def student_interval(values: PerSeed, alpha: float, resolution: float = 0.0) -> tuple[float, float]:
@@ -96,16 +96,16 @@ def _successes(values: PerSeed) -> tuple[int, int]:
 def proportion_interval(values: PerSeed, alpha: float) -> tuple[float, float]:
     """Clopper–Pearson: exact for the share of seeds, at any number of seeds."""
     n, (sure, possible) = len(values), _successes(values)
-    low = float(stats.beta.ppf(alpha / 2, sure, n - sure + 1)) if sure else 0.0
-    high = float(stats.beta.isf(alpha / 2, possible + 1, n - possible)) if possible < n else 1.0
+    low = float(scipy.stats.beta.ppf(alpha / 2, sure, n - sure + 1)) if sure else 0.0
+    high = float(scipy.stats.beta.isf(alpha / 2, possible + 1, n - possible)) if possible < n else 1.0
     return low, high
 
 
 def proportion_p(values: PerSeed, bar: float) -> tuple[float, float]:
     """As `student_p`, for the Clopper–Pearson interval."""
     n, (sure, possible) = len(values), _successes(values)
-    above = 2 * float(stats.binom.sf(sure - 1, n, bar))
-    below = 2 * float(stats.binom.cdf(possible, n, bar))
+    above = 2 * float(scipy.stats.binom.sf(sure - 1, n, bar))
+    below = 2 * float(scipy.stats.binom.cdf(possible, n, bar))
     return min(1.0, above), min(1.0, below)
 
 

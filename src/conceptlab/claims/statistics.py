@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from conceptlab.claims.values import Array, NoData, PerSeed, align
 from conceptlab.errors import InputError
@@ -90,13 +90,15 @@ def _spearman(x: Array, y: Array) -> tuple[float, float]:
     never = np.isposinf(y)
     # For ranks any numbers beyond the last known one will do: spread them with x, then against x.
     top = np.max(y[~never], initial=0.0)
-    rank = stats.rankdata(x[never], method="ordinal") if never.any() else np.array([])
+    rank = scipy.stats.rankdata(x[never], method="ordinal") if never.any() else np.array([])
     ends = []
     for order in (len(rank) + 1 - rank, rank):
         filled = y.copy()
         filled[never] = top + order
         ends.append(
-            _pearson(stats.rankdata(x), stats.rankdata(filled)) if not np.isnan(filled).any() else math.nan
+            _pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(filled))
+            if not np.isnan(filled).any()
+            else math.nan
         )
     return min(ends), max(ends)
 

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-
-import networkx as nx
+from typing import TYPE_CHECKING
 
 from conceptlab.concepts.space import Class, ConceptSpace
 from conceptlab.concepts.split import Split
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 
 def concept_graph(space: ConceptSpace, split: Split | None = None) -> nx.Graph:
     """Nodes carry `code`, `name` and, with a split, `count` and `distance`; edges the altered `variable`."""
+    # Imported here: whatever knows concepts need not wait for it.
+    import networkx as nx
+
     graph = nx.Graph(order=space.order)
     for cls in space:
         graph.add_node(cls, code=space.code(cls), name=space.name(cls))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize, special
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ def fit_censored_line(
         spread = np.exp(log_spread) + 1e-6
         residual = (v - a - (0.0 if flat else b) * u) / spread
         reached = -0.5 * (residual[~never] ** 2).sum() - (~never).sum() * np.log(spread)
-        return -float(reached + special.log_ndtr(-residual[never]).sum())
+        return -float(reached + scipy.special.log_ndtr(-residual[never]).sum())
 
     start = np.array([intercept, slope, np.log(max(float((v - intercept - slope * u).std()), 0.05))])
-    found = optimize.minimize(minus_log_likelihood, start, method="L-BFGS-B").x
+    found = scipy.optimize.minimize(minus_log_likelihood, start, method="L-BFGS-B").x
     b = 0.0 if flat else found[1] * y_scale / x_scale
     a = y.mean() + found[0] * y_scale - b * x.mean()
     return CensoredLine(float(a), float(b), float(np.exp(found[2]) * y_scale))

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 Cells = NDArray[np.number]
 
@@ -48,7 +48,7 @@ def met(asked: Cells, found: Cells, tolerance: int = TOLERANCE) -> int:
     if len(asked) == 0 or len(found) == 0:
         return 0
     near = np.abs(asked[:, None] - found[None]).max(-1) <= tolerance
-    return int(near[linear_sum_assignment(near, maximize=True)].sum())
+    return int(near[scipy.optimize.linear_sum_assignment(near, maximize=True)].sum())
 
 
 def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 from torch import Tensor
 
 from conceptlab.errors import InputError
@@ -116,5 +116,5 @@ def correct(observed: np.ndarray, confusion: np.ndarray) -> np.ndarray:
     # The sum is one more equation, so heavy that it holds to eight digits.
     weight = 1e4
     rows = np.vstack([confusion.T, np.full(len(observed), weight)])
-    shares, _ = nnls(rows, np.append(observed, weight))
+    shares, _ = scipy.optimize.nnls(rows, np.append(observed, weight))
     return shares / shares.sum()

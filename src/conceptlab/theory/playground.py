@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 import torch
 from numpy.typing import NDArray
-from scipy.integrate import LSODA
-from scipy.interpolate import CubicHermiteSpline
 
 from conceptlab.errors import InputError
 from conceptlab.theory import one_layer
@@ -105,7 +104,7 @@ def _layers(w0: Floats, depth: int) -> Floats:
 
 def _integrate(a: Floats, start: Floats, velocity: Velocity) -> tuple[Floats, Floats, bool]:
     """Times, W(t) and whether learning finished, for the parameters `start` (layers, 2, 2)."""
-    solver = LSODA(velocity, 0.0, start.ravel(), _LONGEST / a.min(), rtol=1e-6, atol=1e-9)
+    solver = scipy.integrate.LSODA(velocity, 0.0, start.ravel(), _LONGEST / a.min(), rtol=1e-6, atol=1e-9)
     tied = len(start) == 1
     times, states = [0.0], [start.ravel()]
     goal = _LEARNT * _loss(start.ravel().tolist(), a, tied)
@@ -117,7 +116,7 @@ def _integrate(a: Floats, start: Floats, velocity: Velocity) -> tuple[Floats, Fl
         converged = _loss(solver.y.tolist(), a, tied) <= goal
     t, y = np.array(times), np.array(states)
     slopes = np.array([velocity(0.0, state) for state in y])
-    dense = CubicHermiteSpline(t, y, slopes)
+    dense = scipy.interpolate.CubicHermiteSpline(t, y, slopes)
     chosen = _spread(t, _jacobians(y))
     return chosen, _jacobians(dense(chosen)), converged
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 
 from conceptlab.errors import InputError
 
@@ -81,7 +81,7 @@ def fit_rate(t: ArrayLike, accuracy: ArrayLike, n: int) -> float:
     scan = np.linspace(math.log(1e-4 / longest), math.log(50 / shortest), 400)
     best = int(np.argmin([misfit(h) for h in scan]))
     bounds = (scan[max(best - 1, 0)], scan[min(best + 1, scan.size - 1)])
-    found = minimize_scalar(misfit, bounds=bounds, method="bounded", options={"xatol": 1e-12})
+    found = scipy.optimize.minimize_scalar(misfit, bounds=bounds, method="bounded", options={"xatol": 1e-12})
     return -math.expm1(-math.exp(float(found.x)))  # pyright: ignore[reportAttributeAccessIssue]
 
 

@@ -9,7 +9,8 @@ from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
@@ -103,15 +104,27 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
     def hook(_layer: Any, _inputs: Any, output: Tensor) -> None:
         outputs.append(output.numel())
 
-    denoiser = build_denoiser(
-        image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(part)
-    ).eval()
+    with one_thread(), _Undrawn():
+        denoiser = build_denoiser(
+            image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(part)
+        ).eval()
     for layer in denoiser.modules():
         if not list(layer.children()):
             layer.register_forward_hook(hook)
     with torch.no_grad(), one_thread(), _FlopCounter() as counter:
         denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
     return _Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
+
+
+class _Undrawn(TorchFunctionMode):
+    """Weights are zero: to draw millions of random numbers takes longer than to denoise an image."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if func in (nn.init.kaiming_uniform_, nn.init.normal_, nn.init.uniform_):
+            return nn.init.zeros_((kwargs or {})["tensor"])
+        return func(*args, **(kwargs or {}))
 
 
 class _FlopCounter(TorchDispatchMode):

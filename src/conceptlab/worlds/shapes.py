@@ -154,9 +154,17 @@ class Shapes(RenderedWorld):
 
     def condition(self, cls: Class) -> Tensor:
         """Class values without jitter, averaged over the values of what is free."""
-        choices = self._choices(cls)
-        rows = torch.tensor(list(itertools.product(*choices.values())))
-        return self.condition_of(self._place(dict(zip(choices, rows.unbind(1))))).mean(0)
+        # Asked for by every measurement at every evaluation, and by plans of hundreds of recipes.
+        if cls not in self._conditions:
+            choices = self._choices(cls)
+            rows = torch.tensor(list(itertools.product(*choices.values())))
+            placed = self._place(dict(zip(choices, rows.unbind(1))))
+            self._conditions[cls] = self.condition_of(placed).mean(0)
+        return self._conditions[cls].clone()
+
+    @cached_property
+    def _conditions(self) -> dict[Class, Tensor]:
+        return {}
 
     def _choices(self, cls: Class) -> dict[str, list[int]]:
         """The positions of the values that each attribute may take in a class."""

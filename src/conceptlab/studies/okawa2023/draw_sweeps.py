@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 import pandas as pd
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
-from scipy import stats
 
 from conceptlab import figures
 from conceptlab.figures import Line
@@ -180,8 +180,8 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
                 rows[column] + shift, rows["time"].fillna(1.3 * last), figures.distance_marker(number), ms=3,
                 color=figures.distance_colour(number), alpha=0.6, mec="none", label=figures.distance_name(number),
             )  # fmt: skip
-        ranks = stats.rankdata(times["time"].fillna(np.inf))
-        rho = np.corrcoef(stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
+        ranks = scipy.stats.rankdata(times["time"].fillna(np.inf))
+        rho = np.corrcoef(scipy.stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
         figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}")
         ax.set_xlabel(f"{title} from training")
     axes[0].legend(loc="lower right")

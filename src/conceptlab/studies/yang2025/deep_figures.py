@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+import scipy
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
-from scipy import stats
 
 from conceptlab import figures
 from conceptlab.studies.study import Results, Tables
@@ -59,8 +59,8 @@ def _shares_by_depth(ax: Axes, swings: pd.DataFrame, names: dict[str, str]) -> N
         counts, totals = rows.sum().to_numpy(), rows.count().to_numpy()
         x = np.arange(len(depths)) + (place - 0.5) * 0.36
         ax.bar(x, counts / totals, width=0.32, color=_COLOURS[dimension], label=name)
-        low = stats.beta.ppf(0.025, counts, totals - counts + 1)
-        high = stats.beta.ppf(0.975, counts + 1, totals - counts)
+        low = scipy.stats.beta.ppf(0.025, counts, totals - counts + 1)
+        high = scipy.stats.beta.ppf(0.975, counts + 1, totals - counts)
         ends = np.stack([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
         ax.vlines(x, *ends, color="#1a1c20", lw=0.8)
     ax.set_xticks(range(len(depths)), [f"{depth}" for depth in depths])
