@@ -9,9 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from conceptlab.errors import InputError
-from conceptlab.store import FigureRun, Store
+from conceptlab.store import FigureRun, Store, export, find_figures
 from conceptlab.studio.catalogue import Catalogue, Entry
 from tests.studio.runs import claimed, recipe
 
@@ -35,6 +36,21 @@ def test_a_finished_run_is_complete_and_can_be_found_by_its_key(copied: Path) ->
         "runs/quickstart/tiny/emergence", "quickstart.emergence", "complete", 1.0,
     )  # fmt: skip
     assert catalogue.find(entry.key).member().recipe == recipe()
+
+
+def test_exported_results_are_listed_as_complete_with_nothing_to_prompt(copied: Path, tmp_path: Path) -> None:
+    (copied / "quickstart/tiny/emergence/figures").mkdir()
+    Image.linear_gradient("L").save(copied / "quickstart/tiny/emergence/figures/emergence.png")
+    manifest = copied / "quickstart/tiny/emergence/manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "seconds": 1.0}))
+    export(find_figures(copied), tmp_path / "results")
+    entry = only(tmp_path / "results")
+    assert (entry.key, entry.status, entry.promptable) == (
+        "results/quickstart/tiny/emergence",
+        "complete",
+        [],
+    )
+    assert entry.member().curves().shape == (4, 8)
 
 
 @pytest.mark.parametrize(

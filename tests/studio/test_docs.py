@@ -13,8 +13,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def example(page: str) -> str:
-    (found,) = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
-    return found
+    found = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
+    assert found
+    return "\n".join(found)
 
 
 def test_the_example_of_the_studio(run: FigureRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,11 +27,12 @@ def test_the_example_of_the_studio(run: FigureRun, tmp_path: Path, monkeypatch: 
     assert kept.name == "00000012.safetensors"
 
 
-def test_the_example_of_the_report(run: FigureRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_the_report(run: FigureRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     scope: dict = {}
     exec(compile(example("report.md"), "report.md", "exec"), scope)
     assert "Side by side" in scope["both"](str(run.path), str(run.path)).read_text(encoding="utf-8")
+    assert 0 < scope["device_hours"](str(run.path)) < 1
 
 
 @pytest.mark.parametrize("page", ["studio.md", "report.md"])
