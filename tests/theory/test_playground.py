@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from scipy.integrate import solve_ivp
 
 from conceptlab.errors import InputError
 from conceptlab.theory import Sim, one_layer, ood_loss, run_playground, symmetric, training_loss
@@ -50,6 +51,35 @@ def test_deeper_networks_follow_small_steps_of_descent(depth: int) -> None:
     for layer in layers[1:]:
         w = layer @ w
     assert np.abs(found - w.detach().numpy().ravel()).max() < 0.01
+
+
+@pytest.mark.parametrize(("depth", "scale", "correlation"), [(3, 1e-3, 0.99), (5, 1e-2, 0.99), (5, 0.2, 0.0)])
+def test_four_numbers_stand_for_all_layers(depth: int, scale: float, correlation: float) -> None:
+    """Every layer integrated by itself, very finely, ends where the balanced flow of W alone does."""
+    run = run_playground(depth=depth, scale=scale, correlation=correlation)
+    values, vectors = np.linalg.eigh(run.jacobian[0])
+    root = (vectors * values ** (1 / depth)) @ vectors.T
+
+    def product(layers: np.ndarray) -> np.ndarray:
+        return np.linalg.multi_dot([*layers[::-1]])
+
+    def velocity(_t: float, y: np.ndarray) -> np.ndarray:
+        layers = y.reshape(depth, 2, 2)
+        pull = (np.eye(2) - product(layers)) * run.strengths
+        below = [np.eye(2)]
+        for layer in layers:
+            below.append(layer @ below[-1])
+        above = [np.eye(2)]
+        for layer in layers[::-1]:
+            above.append(above[-1] @ layer)
+        return np.stack([above[depth - 1 - i].T @ pull @ below[i].T for i in range(depth)]).ravel()
+
+    times = run.times[::20]
+    found = solve_ivp(
+        velocity, (0, times[-1]), np.tile(root.ravel(), depth), "LSODA", times, rtol=1e-11, atol=1e-13
+    )
+    exact = np.stack([product(y.reshape(depth, 2, 2)) for y in found.y.T])
+    assert np.abs(exact - run.jacobian[::20]).max() < 1e-3
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4])

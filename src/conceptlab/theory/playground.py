@@ -1,8 +1,9 @@
 """One 2-D run, fast enough to follow a slider: mu, sigma, initial scale, correlation, depth → everything to draw.
 
-A run evaluates its velocity about a thousand times on 2×2 matrices, where the cost of calling an array library
+A run evaluates its velocity some hundred times on 2×2 matrices, where the cost of calling an array library
 exceeds that of the arithmetic tenfold; so it is plain Python scalars, integrated by SciPy's LSODA, which turns
-implicit while a deep network waits for its weak concept. The tests hold it against the batched torch flow.
+implicit while a deep network waits for its weak concept. However deep, a network is four numbers (`_layered`).
+The tests hold it against the batched torch flow and against its layers integrated one by one.
 """
 
 from __future__ import annotations
@@ -23,12 +24,19 @@ from conceptlab.theory.symmetric import correlated_start
 
 Floats = NDArray[np.float64]
 Matrix = tuple[float, float, float, float]  # 2×2, row by row
-Velocity = Callable[[float, Floats], list[float]]
 
-_IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0)
 _LEARNT = 1e-6  # the run ends when the training loss has fallen to this share of its start
 _LONGEST = 2000.0  # in units of 1/a_min: deep networks may sit at a small start for very long
 _POINTS = 240
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """An ordinary differential equation whose state, a few numbers, stands for W."""
+
+    start: list[float]
+    velocity: Callable[[float, Floats], list[float]]
+    matrix: Callable[[list[float]], Matrix]
 
 
 @dataclass(frozen=True)
@@ -70,9 +78,8 @@ def run_playground(
     if depth == 1:
         times, path, converged = _closed_form(a, w0)
     else:
-        start = root[None] if depth == 2 else _layers(w0, depth)
-        velocity = _symmetric_velocity(a) if depth == 2 else _layered_velocity(a)
-        times, path, converged = _integrate(a, start, velocity)
+        flow = _symmetric(a, root) if depth == 2 else _layered(a, w0, depth)
+        times, path, converged = _integrate(a, flow)
     point = sim.composition().numpy()
     residual = path - np.eye(2)
     ood = 0.5 * ((residual @ point) ** 2).sum(-1)
@@ -95,33 +102,26 @@ def _closed_form(a: Floats, w0: Floats) -> tuple[Floats, Floats, bool]:
     return times, path.numpy(), True
 
 
-def _layers(w0: Floats, depth: int) -> Floats:
-    """depth copies of the symmetric root W(0)^(1/depth), stacked (depth, 2, 2): a balanced start."""
-    values, vectors = np.linalg.eigh(w0)
-    root = (vectors * values.clip(min=0) ** (1 / depth)) @ vectors.T
-    return np.repeat(root[None], depth, axis=0)
-
-
-def _integrate(a: Floats, start: Floats, velocity: Velocity) -> tuple[Floats, Floats, bool]:
-    """Times, W(t) and whether learning finished, for the parameters `start` (layers, 2, 2)."""
-    solver = scipy.integrate.LSODA(velocity, 0.0, start.ravel(), _LONGEST / a.min(), rtol=1e-6, atol=1e-9)
-    tied = len(start) == 1
-    times, states = [0.0], [start.ravel()]
-    goal = _LEARNT * _loss(start.ravel().tolist(), a, tied)
+def _integrate(a: Floats, flow: _Flow) -> tuple[Floats, Floats, bool]:
+    """Times, W(t) and whether learning finished."""
+    longest = _LONGEST / a.min()
+    solver = scipy.integrate.LSODA(flow.velocity, 0.0, flow.start, longest, rtol=1e-7, atol=1e-9)
+    times, states = [0.0], [np.array(flow.start)]
+    goal = _LEARNT * _loss(flow.matrix(flow.start), a)
     converged = False
     while solver.status == "running" and not converged:
         solver.step()
         times.append(solver.t)
         states.append(solver.y)
-        converged = _loss(solver.y.tolist(), a, tied) <= goal
+        converged = _loss(flow.matrix(solver.y.tolist()), a) <= goal
     t, y = np.array(times), np.array(states)
-    slopes = np.array([velocity(0.0, state) for state in y])
+    slopes = np.array([flow.velocity(0.0, state) for state in y])
     dense = scipy.interpolate.CubicHermiteSpline(t, y, slopes)
-    chosen = _spread(t, _jacobians(y))
-    return chosen, _jacobians(dense(chosen)), converged
+    chosen = _spread(t, _jacobians(flow, y))
+    return chosen, _jacobians(flow, dense(chosen)), converged
 
 
-def _symmetric_velocity(a: Floats) -> Velocity:
+def _symmetric(a: Floats, start: Floats) -> _Flow:
     """dU/dt = -[(W-I)A + A(W-I)]U, W = UUᵀ."""
     a1, a2 = a.tolist()
 
@@ -131,47 +131,74 @@ def _symmetric_velocity(a: Floats) -> Velocity:
         pull = (2 * a1 * (1 - w[0]), -(a1 + a2) * w[1], -(a1 + a2) * w[2], 2 * a2 * (1 - w[3]))
         return list(_times(pull, u))
 
-    return velocity
+    def matrix(y: list[float]) -> Matrix:
+        u = (y[0], y[1], y[2], y[3])
+        return _times(u, _transposed(u))
+
+    return _Flow(start.ravel().tolist(), velocity, matrix)
 
 
-def _layered_velocity(a: Floats) -> Velocity:
-    """dW_l/dt = -(W_L…W_{l+1})ᵀ (W-I)A (W_{l-1}…W_1)ᵀ."""
-    a1, a2 = a.tolist()
+def _layered(a: Floats, w0: Floats, depth: int) -> _Flow:
+    """dW_l/dt = -(W_L…W_{l+1})ᵀ (W-I)A (W_{l-1}…W_1)ᵀ from layers that all start at W(0)^(1/L).
+
+    Such layers stay balanced, so that W alone obeys dW/dt = -Σ_l (WWᵀ)^((L-l)/L) (W-I)A (WᵀW)^((l-1)/L) (Arora, Cohen
+    and Hazan 2018, "On the optimization of deep networks", Theorem 1). With W = P diag(s) Qᵀ it is followed by way of
+    B = P diag(s^(1/L)) Qᵀ, in which a weak concept is not lost beside a strong one. Let b = s^(1/L) and
+    G = Pᵀ(W-I)AQ; then dB/dt = -P Z Qᵀ where Z has the diagonal G_ii b_i^(L-1), the symmetric part of G's other
+    entries times (b_1^L + b_2^L)/(b_1 + b_2), and their antisymmetric part times Σ_k b_1^(L-1-k) b_2^k.
+
+    A real 2×2 matrix is z → αz + βz̄ on the complex plane. Its singular values are |α| ± |β|, and to leave the bases P
+    and Q is to divide α and β by their phases; the state is α and β of B.
+    """
+    mean, half = float(a.sum() / 2), float((a[0] - a[1]) / 2)
 
     def velocity(_t: float, y: Floats) -> list[float]:
-        layers = _split(y.tolist())
-        below = [_IDENTITY]
-        for layer in layers:
-            below.append(_times(layer, below[-1]))
-        w = below[-1]
-        pull = (a1 * (1 - w[0]), -a2 * w[1], -a1 * w[2], a2 * (1 - w[3]))
-        slopes: list[Matrix] = []
-        for layer, under in zip(reversed(layers), reversed(below[:-1]), strict=True):
-            slopes.append(_times(pull, _transposed(under)))
-            pull = _times(_transposed(layer), pull)
-        return [entry for slope in reversed(slopes) for entry in slope]
+        turn, flip, first, second = _polar(y.tolist())
+        power, weak = first ** (depth - 1), second ** (depth - 1)
+        high, low = first * power, second * weak
+        away_turn, away_flip = (high + low) / 2 * turn - 1, (high - low) / 2 * flip
+        g_turn = (mean * away_turn + half * away_flip) * turn.conjugate()
+        g_flip = (half * away_turn + mean * away_flip) * flip.conjugate()
+        z_first, z_second = (g_turn.real + g_flip.real) * power, (g_turn.real - g_flip.real) * weak
+        apart, step = 0.0, 1.0
+        for _ in range(depth):
+            apart, step = apart * first + step, step * second
+        d_turn = -complex((z_first + z_second) / 2, apart * g_turn.imag) * turn
+        d_flip = -complex((z_first - z_second) / 2, (high + low) / (first + second) * g_flip.imag) * flip
+        return [d_turn.real, d_turn.imag, d_flip.real, d_flip.imag]
 
-    return velocity
+    def matrix(y: list[float]) -> Matrix:
+        turn, flip, first, second = _polar(y)
+        high, low = first**depth, second**depth
+        alpha, beta = (high + low) / 2 * turn, (high - low) / 2 * flip
+        return (
+            alpha.real + beta.real,
+            beta.imag - alpha.imag,
+            alpha.imag + beta.imag,
+            alpha.real - beta.real,
+        )
+
+    values, vectors = np.linalg.eigh(w0)
+    (p, q), (_, r) = ((vectors * values.clip(min=0) ** (1 / depth)) @ vectors.T).tolist()
+    return _Flow([(p + r) / 2, 0.0, (p - r) / 2, q], velocity, matrix)
 
 
-def _loss(y: list[float], a: Floats, tied: bool) -> float:
-    """Training loss ½‖(W-I)A^½‖²_F of a flat list of parameters."""
-    layers = _split(y)
-    w = _times(layers[0], _transposed(layers[0])) if tied else layers[0]
-    for layer in layers[1:]:
-        w = _times(layer, w)
+def _polar(y: list[float]) -> tuple[complex, complex, float, float]:
+    """Phases of α and β, and the singular values |α| ± |β|."""
+    alpha, beta = complex(y[0], y[1]), complex(y[2], y[3])
+    size, less = abs(alpha), abs(beta)
+    # Equal singular values have no phase between them, and any gives the same flow.
+    return alpha / size, beta / less if less else 1 + 0j, size + less, max(size - less, 0.0)
+
+
+def _loss(w: Matrix, a: Floats) -> float:
+    """Training loss ½‖(W-I)A^½‖²_F."""
     return 0.5 * (((w[0] - 1) ** 2 + w[2] ** 2) * a[0] + (w[1] ** 2 + (w[3] - 1) ** 2) * a[1])
 
 
-def _jacobians(states: Floats) -> Floats:
-    """W (T, 2, 2) of states (T, 4·layers): UUᵀ for one matrix, the product of all for several."""
-    layers = states.reshape(len(states), -1, 2, 2).swapaxes(0, 1)
-    if len(layers) == 1:
-        return layers[0] @ layers[0].swapaxes(1, 2)
-    w = layers[0]
-    for layer in layers[1:]:
-        w = layer @ w
-    return w
+def _jacobians(flow: _Flow, states: Floats) -> Floats:
+    """W (T, 2, 2) of states (T, 4)."""
+    return np.array([flow.matrix(state) for state in states.tolist()]).reshape(-1, 2, 2)
 
 
 def _spread(t: Floats, path: Floats) -> Floats:
@@ -192,7 +219,3 @@ def _times(a: Matrix, b: Matrix) -> Matrix:
 
 def _transposed(a: Matrix) -> Matrix:
     return (a[0], a[2], a[1], a[3])
-
-
-def _split(y: list[float]) -> list[Matrix]:
-    return [(y[k], y[k + 1], y[k + 2], y[k + 3]) for k in range(0, len(y), 4)]
