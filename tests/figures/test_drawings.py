@@ -84,7 +84,7 @@ def test_a_trajectory_ends_where_its_coordinates_say() -> None:
     last = table.query("measure == 'coordinate' and `class` == '111' and step == 1000")
     expected = last.groupby("variable")["value"].mean()[list(split.space.names)]
     np.testing.assert_allclose(path[-1], expected)
-    assert len(figures.seed_paths(table, split.space, (1, 1, 1))) == 2
+    assert len(figures.seed_paths(table, split.space)[1, 1, 1]) == 2
 
 
 def test_the_band_is_the_standard_deviation_of_seed_means() -> None:

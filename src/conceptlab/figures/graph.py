@@ -7,7 +7,7 @@ the same space while a model trains.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -183,9 +183,10 @@ def trajectories(ax: Axes, curves: pd.DataFrame, space: ConceptSpace, split: Spl
     nothing is drawn."""
     if len(space.concepts) > 3:
         return
+    singles = seed_paths(curves, space)
     for cls, mean in mean_paths(curves, space).items():
         colour = style.distance_colour(split.distance(cls))
-        for path in seed_paths(curves, space, cls).values():
+        for path in singles[cls].values():
             ax.plot(*_on_page(space, path).T, color=colour, lw=0.5, alpha=0.45, zorder=2)
         line = _on_page(space, mean)
         ax.plot(*line.T, color=colour, lw=1.7, zorder=4, solid_capstyle="round")
@@ -200,31 +201,27 @@ def trajectories(ax: Axes, curves: pd.DataFrame, space: ConceptSpace, split: Spl
 
 def mean_paths(curves: pd.DataFrame, space: ConceptSpace) -> dict[Class, np.ndarray]:
     """Each class's mean over seeds of its coordinates, (steps, variables), in units of values."""
-    rows = _coordinates(curves)
-    found = {}
-    for cls in space:
-        mine = rows[rows["class"] == space.code(cls)]
-        path = _path(mine, space)
-        if len(path):
-            found[cls] = path
-    return found
+    found = _paths(curves, ["class"], space)
+    return {cls: found[space.code(cls)] for cls in space if space.code(cls) in found}
 
 
-def seed_paths(curves: pd.DataFrame, space: ConceptSpace, cls: Class) -> dict[int, np.ndarray]:
-    """One class's coordinates over training, by seed."""
-    rows = _coordinates(curves)
-    mine = rows[rows["class"] == space.code(cls)]
-    return {int(str(seed)): _path(part, space) for seed, part in mine.groupby("seed")}
+def seed_paths(curves: pd.DataFrame, space: ConceptSpace) -> dict[Class, dict[int, np.ndarray]]:
+    """Each class's coordinates over training, by seed."""
+    seeds = sorted(int(seed) for seed in curves["seed"].unique())
+    found = _paths(curves, ["class", "seed"], space)
+    places = {cls: {seed: (space.code(cls), seed) for seed in seeds} for cls in space}
+    return {
+        cls: {seed: found[key] for seed, key in keys.items() if key in found} for cls, keys in places.items()
+    }
 
 
-def _coordinates(curves: pd.DataFrame) -> pd.DataFrame:
+def _paths(curves: pd.DataFrame, by: list[str], space: ConceptSpace) -> dict[Hashable, np.ndarray]:
+    """(steps, variables) for each group; coordinates in [0, 1] are stretched to the values' positions, steps with a gap
+    left out. All at once: pages have hundreds of members, and a table taken apart for each takes a minute."""
     rows = curves[curves["measure"] == "coordinate"]
-    return rows[rows["weights"] == "raw"] if "weights" in rows.columns else rows
-
-
-def _path(rows: pd.DataFrame, space: ConceptSpace) -> np.ndarray:
-    """(steps, variables); coordinates in [0, 1] are stretched to the values' positions, steps with a gap left out."""
-    # Several times as fast as `pivot_table`, and called for every class and seed.
-    wide = rows.groupby(["step", "variable"], observed=True)["value"].mean().unstack()
+    if "weights" in rows.columns:
+        rows = rows[rows["weights"] == "raw"]
+    wide = rows.groupby([*by, "step", "variable"], observed=True)["value"].mean().unstack()
     wide = wide.reindex(columns=list(space.names)).dropna().sort_index()
-    return wide.to_numpy(dtype=float) * (np.array(space.sizes) - 1)
+    values = wide.to_numpy(dtype=float) * (np.array(space.sizes) - 1)
+    return {key: values[places] for key, places in wide.groupby(by, observed=True).indices.items()}

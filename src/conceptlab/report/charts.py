@@ -122,17 +122,18 @@ def _trajectories(curves: pd.DataFrame, space: ConceptSpace, split: Split, deep:
     means = mean_paths(curves, space)
     seeds = curves["seed"].nunique()
     thin = seeds > 1 and seeds * sum(len(path) for path in means.values()) <= _MOST_POINTS
+    singles = seed_paths(curves, space) if thin else {}
+    steps = _steps(curves)
     traces = []
     for cls, path in means.items():
         colour = distance_colour(split.distance(cls))
-        for single in seed_paths(curves, space, cls).values() if thin else ():
+        for single in singles.get(cls, {}).values():
             style = {"color": colour, "width": 1.5 if deep else 0.8}
             traces.append(
                 _line(
                     single, deep, mode="lines", line=style, opacity=0.35, hoverinfo="skip", showlegend=False
                 )
             )
-        steps = _steps(curves, space.code(cls), len(path))
         traces.append(
             _line(
                 path,
@@ -140,7 +141,10 @@ def _trajectories(curves: pd.DataFrame, space: ConceptSpace, split: Split, deep:
                 mode="lines+markers",
                 line={"color": colour, "width": 5 if deep else 2.5},
                 marker={"size": 2.5 if deep else 4, "color": colour},
-                hovertext=[f"asked for {space.code(cls)}, step {step}" for step in steps],
+                hovertext=[
+                    f"asked for {space.code(cls)}, step {step}"
+                    for step in steps[space.code(cls)][: len(path)]
+                ],
                 hoverinfo="text",
                 showlegend=False,
             )
@@ -148,9 +152,13 @@ def _trajectories(curves: pd.DataFrame, space: ConceptSpace, split: Split, deep:
     return traces
 
 
-def _steps(curves: pd.DataFrame, code: str, length: int) -> list[int]:
-    rows = curves[(curves["measure"] == "coordinate") & (curves["class"] == code)].dropna(subset=["value"])
-    return [int(step) for step in sorted(rows["step"].unique())][:length]
+def _steps(curves: pd.DataFrame) -> dict[str, list[int]]:
+    """The steps at which each class has coordinates."""
+    rows = curves[curves["measure"] == "coordinate"].dropna(subset=["value"])
+    return {
+        str(code): sorted(int(step) for step in steps)
+        for code, steps in rows.groupby("class")["step"].unique().items()
+    }
 
 
 def accuracy_chart(curves: pd.DataFrame) -> Chart:
