@@ -164,7 +164,7 @@ def test_members_that_others_started_from_come_along(tmp_path):
     assert {path.name for path in (tmp_path / "results" / "members").iterdir()} == {before.hash, after.hash}
 
 
-def test_logs_keep_when_each_session_began_and_ended(tmp_path):
+def test_logs_keep_when_each_stretch_began_and_ended(tmp_path):
     run = drawn(tmp_path / "runs", 1)
     events = ["started", "evaluated", "evaluated", "resumed", "evaluated", "complete"]
     lines = [{"time": 10.0 * i, "event": event} for i, event in enumerate(events)]

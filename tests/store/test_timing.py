@@ -7,7 +7,7 @@ import pytest
 
 from conceptlab.store import Member, device_seconds, wall_seconds
 from conceptlab.store.files import write_json
-from conceptlab.store.timing import milestones, sessions
+from conceptlab.store.timing import milestones, stretches
 from tests.tiny import tiny_recipe
 
 
@@ -21,7 +21,7 @@ def trained(folder: Path, together: int, events: list[tuple[float, str]]) -> Mem
 
 @pytest.fixture
 def members(tmp_path) -> list[Member]:
-    """Two in one cohort for 100 s; one alone that was interrupted, and whose second session overlaps with theirs."""
+    """Two in one cohort for 100 s; one alone that was interrupted, and whose second stretch overlaps with theirs."""
     pair = [(1000.0, "started"), (1050.0, "evaluated"), (1100.0, "complete")]
     alone = [(500.0, "started"), (520.0, "evaluated"), (1090.0, "resumed"), (1120.0, "complete")]
     return [
@@ -42,8 +42,8 @@ def test_the_clock_on_the_wall_counts_what_overlaps_once_and_what_lies_between_n
     assert wall_seconds([]) == device_seconds([]) == 0
 
 
-def test_milestones_are_enough_to_tell_the_sessions(members, tmp_path):
+def test_milestones_are_enough_to_tell_the_stretches(members, tmp_path):
     for member in members:
-        before = sessions(member)
+        before = stretches(member)
         (member.path / "log.jsonl").write_text(milestones(member.log()))
-        assert sessions(member) == before
+        assert stretches(member) == before

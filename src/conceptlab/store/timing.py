@@ -18,7 +18,7 @@ _BEGIN = ("started", "resumed")
 
 
 @dataclass(frozen=True)
-class Session:
+class Stretch:
     """One stretch of training without interruption, in seconds since 1970; `together` members shared the device."""
 
     begin: float
@@ -26,35 +26,35 @@ class Session:
     together: int
 
 
-def sessions(member: Member) -> list[Session]:
+def stretches(member: Member) -> list[Stretch]:
     """The stretches in which a member was trained."""
     about = member.path / "environment.json"
     together = int(read_json(about).get("members", 1)) if about.exists() else 1
-    found: list[Session] = []
+    found: list[Stretch] = []
     for line in member.log():
         if line["event"] in _BEGIN or not found:
-            found.append(Session(line["time"], line["time"], together))
+            found.append(Stretch(line["time"], line["time"], together))
         else:
-            found[-1] = Session(found[-1].begin, line["time"], together)
+            found[-1] = Stretch(found[-1].begin, line["time"], together)
     return found
 
 
 def device_seconds(members: Iterable[Member]) -> float:
     """What the members took of their devices, all together."""
-    return sum((s.end - s.begin) / s.together for member in members for s in sessions(member))
+    return sum((s.end - s.begin) / s.together for member in members for s in stretches(member))
 
 
 def wall_seconds(members: Iterable[Member]) -> float:
     """How long at least one of the members was training."""
     total, until = 0.0, float("-inf")
-    for begin, end in sorted((s.begin, s.end) for member in members for s in sessions(member)):
+    for begin, end in sorted((s.begin, s.end) for member in members for s in stretches(member)):
         total += max(0.0, end - max(begin, until))
         until = max(until, end)
     return total
 
 
 def milestones(log: list[dict[str, Any]]) -> str:
-    """A log as lines of JSON with only what its sessions can be read from: where each begins and ends."""
+    """A log as lines of JSON with only what its stretches can be read from: where each begins and ends."""
     last = len(log) - 1
     kept = [
         line
