@@ -27,7 +27,7 @@ Matrix = tuple[float, float, float, float]  # 2×2, row by row
 
 _LEARNT = 1e-6  # the run ends when the training loss has fallen to this share of its start
 _LONGEST = 2000.0  # in units of 1/a_min: deep networks may sit at a small start for very long
-_POINTS = 240
+_POINTS = 150
 
 
 @dataclass(frozen=True)

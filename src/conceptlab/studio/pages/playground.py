@@ -1,11 +1,13 @@
 """The SIM playground (yang2025): two concepts, a linear network, and what it does to a combination it never saw.
 
-Moving a slider runs the whole gradient flow again; three drawings follow within a tenth of a second.
+Moving a slider runs the whole gradient flow again; three drawings follow within a tenth of a second. Most of that time
+plotly takes, so it is spared what it is slow at: finding ranges, laying out legends, dragging.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from dash import Dash, Input, Output, State, html
@@ -14,7 +16,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import variable_colours
 from conceptlab.figures.style import INK, MUTED
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import Chart, card, graph, heading, slider, slider_id, themed
+from conceptlab.studio.elements import Chart, aria, card, graph, heading, slider, slider_id, themed
 from conceptlab.theory import PlaygroundRun, run_playground
 
 _LEAD = (
@@ -33,6 +35,23 @@ _SLIDERS: tuple[tuple[str, str, float, float, float, float], ...] = (
     ("depth", "layers", 1, 5, 1, 2),
 )
 _FIRST, _SECOND, _BOTH = *variable_colours(["shape", "size"]).values(), "#D55E00"
+
+
+class _Line(NamedTuple):
+    name: str
+    colour: str
+    width: float
+    dash: str  # as plotly calls it
+
+
+_LOSSES = (_Line("unseen", _BOTH, 2.5, "solid"), _Line("training", MUTED, 1.5, "dot"))
+_ENTRIES = {
+    (0, 0): _Line("first to first", _FIRST, 2.2, "solid"),
+    (1, 1): _Line("second to second", _SECOND, 2.2, "solid"),
+    (0, 1): _Line("second leaks into first", _FIRST, 2.2, "dash"),
+    (1, 0): _Line("first leaks into second", _SECOND, 2.2, "dot"),
+}
+_TIME = "training time, learning rate × steps"
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
@@ -65,21 +84,23 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
                         ),
                         card(
                             "Error on the unseen combination",
+                            _legend(_LOSSES, turns=True),
                             graph(
                                 "playground-loss",
                                 first[1],
                                 "Loss on the unseen combination and on training data",
-                                "235px",
+                                "214px",
                             ),
                             hint=_LOSS,
                         ),
                         card(
                             "What each concept does to each",
+                            _legend(tuple(_ENTRIES.values())),
                             graph(
                                 "playground-jacobian",
                                 first[2],
                                 "The four entries of the network's matrix",
-                                "200px",
+                                "179px",
                             ),
                             hint=_MATRIX,
                             className="across",
@@ -91,6 +112,24 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
             className="left-narrow",
         ),
     ]
+
+
+def _legend(lines: Sequence[_Line], *, turns: bool = False) -> html.Ul:
+    """What the lines are: written once, where plotly would lay it out anew at every move."""
+    entries = [
+        html.Li(
+            [html.Span(className="line", style=_stroke(line)), line.name],
+        )
+        for line in lines
+    ]
+    if turns:
+        entries.append(html.Li([html.Span(className="turn", style={"borderColor": _BOTH}), "turns"]))
+    return html.Ul(entries, className="lines", **aria(hidden="true"))
+
+
+def _stroke(line: _Line) -> dict[str, str]:
+    kind = {"solid": "solid", "dash": "dashed", "dot": "dotted"}[line.dash]
+    return {"borderTop": f"{line.width}px {kind} {line.colour}"}
 
 
 def register(app: Dash, studio: Studio) -> None:
@@ -132,8 +171,8 @@ def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
     marks = {
         "type": "scatter",
         "mode": "markers+text",
-        "x": [_number(x) for x, _, _ in corners],
-        "y": [_number(y) for _, y, _ in corners],
+        "x": [x for x, _, _ in corners],
+        "y": [y for _, y, _ in corners],
         "text": [name for *_, name in corners],
         "textposition": ["top right", "top center", "bottom left"],
         "marker": {
@@ -144,7 +183,7 @@ def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
         "hoverinfo": "skip",
     }
     # A point of its own colour is an element of its own to draw: a few show the direction as well as all.
-    few = np.linspace(0, len(run.output) - 1, 30).round().astype(int)
+    few = np.linspace(0, len(run.output) - 1, 20).round().astype(int)
     way = {
         "type": "scatter",
         "mode": "lines",
@@ -162,65 +201,54 @@ def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
         "text": [f"time {t:.3g}" for t in run.times[few]],
         "hovertemplate": "%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
     }
-    layout = {
-        "showlegend": False,
-        "xaxis": {"title": {"text": "first concept"}, "range": [low[0], high[0]]},
-        "yaxis": {"title": {"text": "second concept"}, "range": [low[1], high[1]]},
-    }
-    return {"data": [way, times, marks], "layout": layout}
+    return _chart(
+        [way, times, marks], ("first concept", (low[0], high[0])), ("second concept", (low[1], high[1]))
+    )
 
 
 def _losses(run: PlaygroundRun) -> Chart:
     ends = [i for i in run.swings.index[0].tolist()[1:-1] if i >= 0]
-    traces = [
-        _curve(run, run.ood_loss / run.ood_loss[0], "unseen", _BOTH, 2.5),
-        _curve(run, run.training_loss / run.training_loss[0], "training", MUTED, 1.5, "dot"),
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "x": _numbers(run.times[ends]),
-            "y": _numbers(run.ood_loss[ends] / run.ood_loss[0]),
-            "marker": {"size": 10, "symbol": "diamond-open", "color": _BOTH, "line": {"width": 2}},
-            "name": "turns",
-        },
-    ]
-    layout = {
-        "xaxis": {"title": {"text": "training time, learning rate × steps"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "loss, share of its start"}, "range": [-0.03, 1.05]},
-        "legend": {"orientation": "h", "y": 1.2, "x": 0},
-        "margin": {"l": 52, "r": 14, "t": 30, "b": 44},
+    unseen = run.ood_loss / run.ood_loss[0]
+    curves = (unseen, run.training_loss / run.training_loss[0])
+    turns = {
+        "type": "scatter",
+        "mode": "markers",
+        "x": _numbers(run.times[ends]),
+        "y": _numbers(unseen[ends]),
+        "marker": {"size": 10, "symbol": "diamond-open", "color": _BOTH, "line": {"width": 2}},
+        "name": "turns",
     }
-    return {"data": traces, "layout": layout}
+    traces = [_curve(run, y, line) for y, line in zip(curves, _LOSSES)]
+    high = max(1.05, 1.05 * float(unseen.max()))
+    return _chart([*traces, turns], (_TIME, (0, run.times[-1])), ("loss, share of its start", (-0.03, high)))
 
 
 def _jacobian(run: PlaygroundRun) -> Chart:
-    entries = (
-        ((0, 0), "first to first", _FIRST, None),
-        ((1, 1), "second to second", _SECOND, None),
-        ((0, 1), "second leaks into first", _FIRST, "dash"),
-        ((1, 0), "first leaks into second", _SECOND, "dot"),
-    )
-    traces = [_curve(run, run.jacobian[:, i, j], name, c, 2.2, dash) for (i, j), name, c, dash in entries]
-    layout = {
-        "xaxis": {"title": {"text": "training time, learning rate × steps"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "entry of W"}},
-        "legend": {"orientation": "h", "y": 1.25, "x": 0},
-        "margin": {"l": 52, "r": 14, "t": 30, "b": 44},
-    }
-    return {"data": traces, "layout": layout}
+    traces = [_curve(run, run.jacobian[:, i, j], line) for (i, j), line in _ENTRIES.items()]
+    low, high = float(run.jacobian.min()), float(run.jacobian.max())
+    room = 0.06 * (high - low)
+    return _chart(traces, (_TIME, (0, run.times[-1])), ("entry of W", (low - room, high + room)))
 
 
-def _curve(
-    run: PlaygroundRun, y: np.ndarray, name: str, colour: str, width: float, dash: str | None = None
+def _chart(
+    traces: list[Chart], x: tuple[str, tuple[float, float]], y: tuple[str, tuple[float, float]]
 ) -> Chart:
-    line = {"color": colour, "width": width, **({"dash": dash} if dash else {})}
+    """Axes with a title and a range each; nothing that has to be found out by measuring what was drawn."""
+    axes = {
+        f"{name}axis": {"title": {"text": title}, "range": _numbers(np.array(reach)), "fixedrange": True}
+        for name, (title, reach) in (("x", x), ("y", y))
+    }
+    return {"data": traces, "layout": {**axes, "showlegend": False}}
+
+
+def _curve(run: PlaygroundRun, y: np.ndarray, line: _Line) -> Chart:
     return {
         "type": "scatter",
         "mode": "lines",
         "x": _numbers(run.times),
         "y": _numbers(y),
-        "name": name,
-        "line": line,
+        "name": line.name,
+        "line": {"color": line.colour, "width": line.width, "dash": line.dash},
     }
 
 
@@ -235,9 +263,5 @@ def _said_of(run: PlaygroundRun) -> str:
     return f"The {faster} concept is stronger and learnt first. {swing}{rest}"
 
 
-def _number(x: float) -> float:
-    return round(float(x), 5)
-
-
 def _numbers(values: np.ndarray) -> list[float]:
-    return [_number(x) for x in values]
+    return values.round(5).tolist()
