@@ -1,7 +1,7 @@
 """The SIM playground (yang2025): two concepts, a linear network, and what it does to a combination it never saw.
 
-Moving a slider runs the whole gradient flow again; three drawings follow within a tenth of a second. Most of that time
-plotly takes, so it is spared what it is slow at: finding ranges, laying out legends, dragging.
+Moving a slider runs the whole gradient flow again; three drawings follow within a tenth of a second. Plotly took
+most of that time; these are drawn by `assets/drawing.js`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from dash import Dash, Input, Output, State, html
+from dash import Dash, Input, Output, dcc, html
+from plotly.colors import sample_colorscale
 
 from conceptlab.errors import InputError
 from conceptlab.figures import variable_colours
 from conceptlab.figures.style import INK, MUTED
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import Chart, aria, card, graph, heading, slider, slider_id, themed
+from conceptlab.studio.elements import Chart, aria, card, heading, slider, slider_id
 from conceptlab.theory import PlaygroundRun, run_playground
 
 _LEAD = (
@@ -41,7 +42,7 @@ class _Line(NamedTuple):
     name: str
     colour: str
     width: float
-    dash: str  # as plotly calls it
+    dash: str  # solid, dash or dot
 
 
 _LOSSES = (_Line("unseen", _BOTH, 2.5, "solid"), _Line("training", MUTED, 1.5, "dot"))
@@ -55,53 +56,35 @@ _TIME = "training time, learning rate × steps"
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
-    first = _charts(run_playground())
     sliders = [
         slider(slider_id("playground", "setting", name), label, low, high, step, value)
         for name, label, low, high, step, value in _SLIDERS
     ]
+    said = html.P(id="playground-said", className="said", role="status")
+    losses, entries = _legend(_LOSSES, turns=True), _legend(tuple(_ENTRIES.values()))
     return [
         heading("SIM playground", _LEAD),
+        dcc.Store(id="playground-charts"),
         html.Div(
             [
-                card(
-                    "",
-                    *sliders,
-                    html.P(id="playground-said", className="said", role="status"),
-                    className="controls",
-                ),
+                card("", *sliders, said, className="controls"),
                 html.Div(
                     [
                         card(
                             "Through concept space",
-                            graph(
-                                "playground-space",
-                                first[0],
-                                "Where the network sends both concepts together",
-                                "235px",
-                            ),
+                            _drawing("space", "Where the network sends both concepts together", "235px"),
                             hint=_SPACE,
                         ),
                         card(
                             "Error on the unseen combination",
-                            _legend(_LOSSES, turns=True),
-                            graph(
-                                "playground-loss",
-                                first[1],
-                                "Loss on the unseen combination and on training data",
-                                "214px",
-                            ),
+                            losses,
+                            _drawing("loss", "Loss on the unseen combination and on training data", "214px"),
                             hint=_LOSS,
                         ),
                         card(
                             "What each concept does to each",
-                            _legend(tuple(_ENTRIES.values())),
-                            graph(
-                                "playground-jacobian",
-                                first[2],
-                                "The four entries of the network's matrix",
-                                "179px",
-                            ),
+                            entries,
+                            _drawing("jacobian", "The four entries of the network's matrix", "179px"),
                             hint=_MATRIX,
                             className="across",
                         ),
@@ -114,14 +97,14 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
     ]
 
 
+def _drawing(name: str, label: str, height: str) -> html.Div:
+    inner = html.Div(id=f"playground-{name}", className="drawing", style={"height": height})
+    return html.Div(inner, className="graph", role="img", **aria(label=label), tabIndex="0")
+
+
 def _legend(lines: Sequence[_Line], *, turns: bool = False) -> html.Ul:
-    """What the lines are: written once, where plotly would lay it out anew at every move."""
-    entries = [
-        html.Li(
-            [html.Span(className="line", style=_stroke(line)), line.name],
-        )
-        for line in lines
-    ]
+    """What the lines are."""
+    entries = [html.Li([html.Span(className="line", style=_stroke(line)), line.name]) for line in lines]
     if turns:
         entries.append(html.Li([html.Span(className="turn", style={"borderColor": _BOTH}), "turns"]))
     return html.Ul(entries, className="lines", **aria(hidden="true"))
@@ -134,122 +117,82 @@ def _stroke(line: _Line) -> dict[str, str]:
 
 def register(app: Dash, studio: Studio) -> None:
     @app.callback(
-        Output("playground-space", "figure"),
-        Output("playground-loss", "figure"),
-        Output("playground-jacobian", "figure"),
+        Output("playground-charts", "data"),
         Output("playground-said", "children"),
         *[Input(slider_id("playground", "setting", name), "value") for name, *_ in _SLIDERS],
-        State("playground-said", "children"),
     )
-    def move(mu1: Any, mu2: Any, sigma: Any, scale: Any, correlation: Any, depth: Any, _said: Any) -> Any:
+    def move(mu1: Any, mu2: Any, sigma: Any, scale: Any, correlation: Any, depth: Any) -> Any:
+        goal = float(mu1), float(mu2)
         try:
-            run = run_playground(
-                (float(mu1), float(mu2)), float(sigma), 10 ** float(scale), float(correlation), int(depth)
-            )
+            run = run_playground(goal, float(sigma), 10 ** float(scale), float(correlation), int(depth))
         except InputError as error:
-            return themed(_EMPTY), themed(_EMPTY), themed(_EMPTY), str(error)
-        charts = _charts(run, (float(mu1), float(mu2)))
-        return *(themed(chart) for chart in charts), _said_of(run)
+            return {}, str(error)
+        charts = {"space": _space(run, goal), "loss": _losses(run), "jacobian": _jacobian(run)}
+        return {f"playground-{name}": chart for name, chart in charts.items()}, _said_of(run)
 
-
-_EMPTY: Chart = {"data": [], "layout": {}}
-
-
-def _charts(run: PlaygroundRun, goal: tuple[float, float] = (1.0, 2.0)) -> tuple[Chart, Chart, Chart]:
-    return _space(run, goal), _losses(run), _jacobian(run)
+    app.clientside_callback(
+        "function (charts) { return window.drawing.all(charts); }",
+        Output("playground-space", "title"),
+        Input("playground-charts", "data"),
+    )
 
 
 def _space(run: PlaygroundRun, goal: tuple[float, float]) -> Chart:
     """The way of the unseen combination towards (mu1, mu2), which a network that has learnt both maps to itself."""
     high = [float(1.18 * max(g, run.output[:, i].max(), 1e-3)) for i, g in enumerate(goal)]
     low = [float(min(-0.08 * h, 1.05 * run.output[:, i].min())) for i, h in enumerate(high)]
-    corners = [
-        (0.0, goal[1], "second alone"),
-        (goal[0], 0.0, "first alone"),
-        (goal[0], goal[1], "both, unseen"),
+    way = _curve(run.output[:, 0], run.output[:, 1], _Line("", INK, 1.5, "solid"))
+    few = np.linspace(0, len(run.output) - 1, 24).round().astype(int)
+    colours = sample_colorscale("Viridis", few / few[-1])
+    dots: list[Chart] = [
+        {"x": x, "y": y, "size": 3.5, "colour": colour, "says": f"time {t:.3g}: ({x:.2f}, {y:.2f})"}
+        for x, y, t, colour in zip(*(_numbers(run.output[few, i]) for i in (0, 1)), run.times[few], colours)
     ]
-    marks = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [x for x, _, _ in corners],
-        "y": [y for _, y, _ in corners],
-        "text": [name for *_, name in corners],
-        "textposition": ["top right", "top center", "bottom left"],
-        "marker": {
-            "size": [10, 10, 15],
-            "symbol": ["circle", "circle", "star"],
-            "color": [_SECOND, _FIRST, _BOTH],
-        },
-        "hoverinfo": "skip",
-    }
-    # A point of its own colour is an element of its own to draw: a few show the direction as well as all.
-    few = np.linspace(0, len(run.output) - 1, 20).round().astype(int)
-    way = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": _numbers(run.output[:, 0]),
-        "y": _numbers(run.output[:, 1]),
-        "line": {"color": INK, "width": 1.5},
-        "hoverinfo": "skip",
-    }
-    times = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": _numbers(run.output[few, 0]),
-        "y": _numbers(run.output[few, 1]),
-        "marker": {"size": 7, "color": _numbers(few / few[-1]), "colorscale": "Viridis"},
-        "text": [f"time {t:.3g}" for t in run.times[few]],
-        "hovertemplate": "%{text}: (%{x:.2f}, %{y:.2f})<extra></extra>",
-    }
-    return _chart(
-        [way, times, marks], ("first concept", (low[0], high[0])), ("second concept", (low[1], high[1]))
+    marks = (
+        (0.0, goal[1], "second alone", {"colour": _SECOND, "size": 5, "beside": (9, -10, "start")}),
+        (goal[0], 0.0, "first alone", {"colour": _FIRST, "size": 5, "beside": (0, -11, "middle")}),
+        (*goal, "both, unseen", {"colour": _BOTH, "size": 9, "beside": (-9, 20, "end"), "shape": "star"}),
     )
+    dots += [{"x": x, "y": y, "text": text, **look} for x, y, text, look in marks]
+    return _chart([way], dots, ("first concept", (low[0], high[0])), ("second concept", (low[1], high[1])))
 
 
 def _losses(run: PlaygroundRun) -> Chart:
-    ends = [i for i in run.swings.index[0].tolist()[1:-1] if i >= 0]
     unseen = run.ood_loss / run.ood_loss[0]
     curves = (unseen, run.training_loss / run.training_loss[0])
-    turns = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": _numbers(run.times[ends]),
-        "y": _numbers(unseen[ends]),
-        "marker": {"size": 10, "symbol": "diamond-open", "color": _BOTH, "line": {"width": 2}},
-        "name": "turns",
-    }
-    traces = [_curve(run, y, line) for y, line in zip(curves, _LOSSES)]
-    high = max(1.05, 1.05 * float(unseen.max()))
-    return _chart([*traces, turns], (_TIME, (0, run.times[-1])), ("loss, share of its start", (-0.03, high)))
+    ends = [i for i in run.swings.index[0].tolist()[1:-1] if i >= 0]
+    turns = [
+        {"x": x, "y": y, "size": 6, "shape": "diamond", "colour": _BOTH}
+        for x, y in zip(_numbers(run.times[ends]), _numbers(unseen[ends]))
+    ]
+    lines = [_curve(run.times, y, line) for y, line in zip(curves, _LOSSES)]
+    high = 1.05 * max(1.0, float(unseen.max()))
+    return _chart(lines, turns, (_TIME, (0, run.times[-1])), ("loss, share of its start", (-0.03, high)))
 
 
 def _jacobian(run: PlaygroundRun) -> Chart:
-    traces = [_curve(run, run.jacobian[:, i, j], line) for (i, j), line in _ENTRIES.items()]
+    lines = [_curve(run.times, run.jacobian[:, i, j], line) for (i, j), line in _ENTRIES.items()]
     low, high = float(run.jacobian.min()), float(run.jacobian.max())
     room = 0.06 * (high - low)
-    return _chart(traces, (_TIME, (0, run.times[-1])), ("entry of W", (low - room, high + room)))
+    return _chart(lines, [], (_TIME, (0, run.times[-1])), ("entry of W", (low - room, high + room)))
 
 
 def _chart(
-    traces: list[Chart], x: tuple[str, tuple[float, float]], y: tuple[str, tuple[float, float]]
+    lines: list[Chart],
+    dots: list[Chart],
+    x: tuple[str, tuple[float, float]],
+    y: tuple[str, tuple[float, float]],
 ) -> Chart:
-    """Axes with a title and a range each; nothing that has to be found out by measuring what was drawn."""
+    """What `drawing.js` draws: axes, each with a title and a range, lines, and points with what they say."""
     axes = {
-        f"{name}axis": {"title": {"text": title}, "range": _numbers(np.array(reach)), "fixedrange": True}
+        name: {"title": title, "range": _numbers(np.array(reach))}
         for name, (title, reach) in (("x", x), ("y", y))
     }
-    return {"data": traces, "layout": {**axes, "showlegend": False}}
+    return {**axes, "lines": lines, "dots": dots}
 
 
-def _curve(run: PlaygroundRun, y: np.ndarray, line: _Line) -> Chart:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "x": _numbers(run.times),
-        "y": _numbers(y),
-        "name": line.name,
-        "line": {"color": line.colour, "width": line.width, "dash": line.dash},
-    }
+def _curve(x: np.ndarray, y: np.ndarray, line: _Line) -> Chart:
+    return {"x": _numbers(x), "y": _numbers(y), **line._asdict()}
 
 
 def _said_of(run: PlaygroundRun) -> str:
