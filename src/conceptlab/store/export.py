@@ -20,15 +20,16 @@ import pandas as pd
 
 from conceptlab.claims import write_claims
 from conceptlab.errors import InputError
-from conceptlab.store.compact import write_compact
+from conceptlab.store.compact import compact_picture, write_compact
 from conceptlab.store.files import read_json, write_atomically, write_json, write_sheet, write_text
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
 
-# Samples: the first member of a figure shows how it learnt, others of its seed how they ended.
-SHOWN_STEPS, SHOWN_IMAGES = 6, 8
-LAST_IMAGES = 4
+# Samples: the first member of a figure shows at so many steps how it learnt, others of its seed how they ended.
+SHOWN_STEPS = 5
+# A sheet has at most about so many pixels, 50 kB, and at least one image of each class.
+SHEET_PIXELS = 24_000
 # What says when a figure was made and on what, not what it found.
 _CIRCUMSTANCES = ("seconds", "environment")
 
@@ -65,7 +66,7 @@ def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
     for member in members.values():
         if member in fresh:
             _write_member(member, target.root / "members" / member.id)
-        _write_samples(member, target.root / "members" / member.id, *shown.get(member.id, (0, 0)))
+        _write_samples(member, target.root / "members" / member.id, shown.get(member.id, 0))
     done.members = len(fresh)
     for run, _ in chosen:
         place = _place(run, target)
@@ -158,7 +159,8 @@ def _is_same(run: FigureRun, place: FigureRun) -> bool:
         old == new
         and set(theirs) == set(ours)
         and all(theirs[name].equals(ours[name]) for name in ours)
-        and {p.name: p.read_bytes() for p in place.pictures} == {p.name: p.read_bytes() for p in run.pictures}
+        and {p.name: p.read_bytes() for p in place.pictures}
+        == {p.name: compact_picture(p) for p in run.pictures}
     )
 
 
@@ -193,7 +195,7 @@ def _write_member(member: Member, place: Path) -> None:
     write_json(place / "done.json", member.outcome)
 
 
-def _write_samples(member: Member, place: Path, steps: int, images: int) -> None:
+def _write_samples(member: Member, place: Path, steps: int) -> None:
     there = member.sample_steps
     if not there or not steps:
         return
@@ -204,19 +206,21 @@ def _write_samples(member: Member, place: Path, steps: int, images: int) -> None
     for step in sorted(chosen):
         path = place / "samples" / f"{step:08d}.png"
         if not path.exists():
-            write_sheet(path, member.samples(step)[:, :images].float() / 255)
+            sheet = member.samples(step)
+            images = max(1, SHEET_PIXELS // sheet[:, 0, 0].numel())
+            write_sheet(path, sheet[:, :images].float() / 255)
 
 
-def _shown(chosen: Iterable[tuple[FigureRun, list[Member]]]) -> dict[str, tuple[int, int]]:
-    """For each member that shows samples: at how many steps, and how many images of a class."""
-    found: dict[str, tuple[int, int]] = {}
+def _shown(chosen: Iterable[tuple[FigureRun, list[Member]]]) -> dict[str, int]:
+    """At how many steps each member shows samples, if it does."""
+    found: dict[str, int] = {}
     for _, members in chosen:
         seed = min((member.recipe.seed for member in members), default=0)
         for member in members:
             if member.recipe.seed == seed:
-                found.setdefault(member.id, (1, LAST_IMAGES))
+                found.setdefault(member.id, 1)
         if members:
-            found[members[0].id] = (SHOWN_STEPS, SHOWN_IMAGES)
+            found[members[0].id] = SHOWN_STEPS
     return found
 
 
@@ -229,7 +233,7 @@ def _write_figure(run: FigureRun, place: FigureRun) -> None:
     for name, table in tables.items():
         write_compact(place.path / "tables" / f"{name}.parquet", table)
     for picture in run.pictures:
-        _copy(picture, place.path / "figures" / picture.name)
+        _write_bytes(place.path / "figures" / picture.name, compact_picture(picture))
     # What an earlier version of the same figure had and this one has not would be shown as its own.
     kept = {p.name for p in run.pictures} | {f"{name}.parquet" for name in tables}
     for path in (*place.path.glob("figures/*"), *place.path.glob("tables/*")):
@@ -240,10 +244,8 @@ def _write_figure(run: FigureRun, place: FigureRun) -> None:
     write_json(place.path / "manifest.json", run.manifest)
 
 
-def _copy(source: Path, target: Path) -> None:
-    data = source.read_bytes()
-    write_atomically(target, lambda path: _write_bytes(path, data))
-
-
 def _write_bytes(path: Path, data: bytes) -> None:
-    path.write_bytes(data)
+    def write(place: Path) -> None:
+        place.write_bytes(data)
+
+    write_atomically(path, write)
