@@ -13,18 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from conceptlab.claims import Claim, PerSeed, final_value, group_times, ordering
+from conceptlab.claims import PerSeed, final_value
 from conceptlab.concepts import Class
 from conceptlab.errors import InputError
 from conceptlab.measures import emergence_table
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
 from conceptlab.studies.custom_figures import draw
+from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import LabelledWorld, RenderedWorld, World
 from conceptlab.worlds.labelled import FEWEST
 from conceptlab.worlds.problems import Problems
 
-THRESHOLD = 0.8
 MOST_CLASSES = 256
 _STEPS = {"tiny": 24, "small": 2000, "paper": 20_000}
 _IMAGES = {"tiny": 8, "small": 24, "paper": 50}
@@ -192,42 +192,20 @@ def _final(tables: Tables, role: str) -> PerSeed:
     return final_value(rows[rows["role"] == role], over="min")
 
 
-def _order(tables: Tables) -> PerSeed:
-    times, first = tables["times"], float(tables["curves"]["step"].min())
-    groups = group_times(times, by="distance", first=first, last=float(times["last"].max()))
-    return ordering(list(groups.values()))
-
-
 CLAIMS = (
-    Claim(
-        id="custom.shown",
-        paper="custom",
-        figure="emergence",
-        statement="At the end the model draws every class it was shown.",
-        statistic="final accuracy of the worst class in --train",
-        measure=lambda tables: _final(tables, "train"),
-        threshold=THRESHOLD,
-        side="above",
+    final_claim(
+        "custom.shown",
+        "At the end the model draws every class it was shown.",
+        "class in --train",
+        lambda tables: _final(tables, "train"),
     ),
-    Claim(
-        id="custom.held-out",
-        paper="custom",
-        figure="emergence",
-        statement="At the end the model draws every class of the test set, which it never saw.",
-        statistic="final accuracy of the worst class in --test",
-        measure=lambda tables: _final(tables, "test"),
-        threshold=THRESHOLD,
-        side="above",
+    final_claim(
+        "custom.held-out",
+        "At the end the model draws every class of the test set, which it never saw.",
+        "class in --test",
+        lambda tables: _final(tables, "test"),
     ),
-    Claim(
-        id="custom.order",
-        paper="custom",
-        figure="emergence",
-        statement="Classes emerge in the order of their concept distance from those that were shown.",
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
-        measure=_order,
-        threshold=1.0,
-        side="above",
-        transform="log",
+    order_claim(
+        "custom", "Classes emerge in the order of their concept distance from those that were shown."
     ),
 )

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from conceptlab.claims import Claim, PerSeed, accuracy_resolution, final_value, group_times, ordering
+from conceptlab.claims import PerSeed, accuracy_resolution, final_value
 from conceptlab.measures import emergence_table
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
+from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
 from conceptlab.studies.quickstart_figures import draw_emergence
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import QUICKSTART
 
-THRESHOLD = 0.8
 _STEPS = {"tiny": 30, "small": 1000, "paper": 1000}
 _FINAL_IMAGES = {"tiny": 8, "small": 200, "paper": 1000}
 
@@ -56,13 +56,6 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
     return {"curves": shown.drop(columns="member"), "times": times}
 
 
-def _order(tables: Tables) -> PerSeed:
-    times = tables["times"]
-    first = tables["curves"]["step"].min()
-    groups = group_times(times, by="distance", first=float(first), last=float(times["last"].max()))
-    return ordering(list(groups.values()))
-
-
 def _held_out(tables: Tables) -> PerSeed:
     curves = tables["curves"]
     chosen = curves.query("measure == 'accuracy' and weights == 'raw' and variable == '' and distance > 0")
@@ -70,26 +63,12 @@ def _held_out(tables: Tables) -> PerSeed:
 
 
 CLAIMS = (
-    Claim(
-        id="quickstart.order",
-        paper="quickstart",
-        figure="emergence",
-        statement="Classes seen in training emerge first, then distance 1, then distance 2.",
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
-        measure=_order,
-        threshold=1.0,
-        side="above",
-        transform="log",
-    ),
-    Claim(
-        id="quickstart.held-out",
-        paper="quickstart",
-        figure="emergence",
-        statement="At the end the model draws every class it never saw.",
-        statistic="final accuracy of the worst held-out class",
-        measure=_held_out,
-        threshold=THRESHOLD,
-        side="above",
+    order_claim("quickstart", "Classes seen in training emerge first, then distance 1, then distance 2."),
+    final_claim(
+        "quickstart.held-out",
+        "At the end the model draws every class it never saw.",
+        "held-out class",
+        _held_out,
         resolution=accuracy_resolution(0.9, _FINAL_IMAGES["small"]),
     ),
 )
