@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure as Picture
@@ -33,6 +35,16 @@ def test_a_changed_setting_reaches_the_member_that_others_start_from():
     assert after.before is not None
     assert after.before.hash == before.hash
     assert dict(after.train) == {"111": 20}
+
+
+@pytest.mark.parametrize("settings", [{"batch": 8}, {"batch": 8, "data_seed": 3}, {"seed": 5}])
+def test_settings_change_every_seed_as_they_would_change_it_alone(settings):
+    def swept(scale, seeds):
+        return [tiny_recipe(seed=seed, steps=steps) for steps in (8, 9) for seed in seeds]
+
+    figure = replace(FIGURE, recipes=swept)
+    found = Order(STUDY, (figure,), "tiny", (0, 1, 2), settings).recipes(figure)
+    assert found == [recipe.with_settings(settings) for recipe in swept("tiny", (0, 1, 2))]
 
 
 def test_the_command_says_what_was_asked_for():

@@ -20,7 +20,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study
-from conceptlab.training.cost import model_flops
+from conceptlab.training.cost import model_flops, once_for_all_seeds
 from conceptlab.worlds import build as build_world
 
 # An executor: trains what is not there yet.
@@ -38,7 +38,11 @@ class Order:
     settings: Mapping[str, Any]
 
     def recipes(self, figure: Figure) -> list[Recipe]:
-        return [_changed(recipe, self.settings) for recipe in figure.recipes(self.scale, self.seeds)]
+        found = figure.recipes(self.scale, self.seeds)
+        if not self.settings:
+            return found
+        change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings))
+        return [change(recipe).with_seed(self.settings.get("seed", recipe.seed)) for recipe in found]
 
     def all_recipes(self) -> list[Recipe]:
         """The members of all figures, those they share only once."""
@@ -74,8 +78,6 @@ def ready(order: Order, store: Store) -> tuple[Order, dict[str, int]]:
 
 def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
-    if not settings:
-        return recipe
     changed = recipe.with_settings(settings)
     before = recipe.before
     return changed if before is None else replace(changed, start=_changed(before, settings).to_dict())
