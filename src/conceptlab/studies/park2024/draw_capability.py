@@ -40,16 +40,11 @@ def _drawn(ax: Axes, lines: list[tuple[pd.DataFrame, Line]], *, named: bool) -> 
         figures.name_ends(ax, ends)
 
 
-def _last_column(place: int, count: int, columns: int = 3) -> bool:
-    return (place + 1) % min(columns, count) == 0 or place == count - 1
-
-
 @figures.house()
 def draw_fig2(results: Results, tables: Tables) -> Picture:
     """A panel for each separation: capability, behaviour, and what choosing among redraws would show."""
     curves = tables["curves"]
     page = drawing.page_for(curves)
-    count = curves["separation"].nunique()
     for place, (ax, _, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
         null = figures.select(runs, "best_prompt", "redraws", TARGET)
@@ -58,7 +53,7 @@ def draw_fig2(results: Results, tables: Tables) -> Picture:
             (behaviour(runs), drawing.BEHAVIOUR),
             (capability(runs), drawing.CAPABILITY),
         ]
-        _drawn(ax, lines, named=_last_column(place, count))
+        _drawn(ax, lines, named=place == drawing.corner(curves))
     text = (
         "Capability: the best of five over-prompts, chosen on half of the images and scored on the other half"
     )
@@ -199,12 +194,11 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
     """A capability curve for each way of asking, beside behaviour."""
     curves = tables["curves"]
     page = drawing.page_for(curves)
-    count = curves["separation"].nunique()
     for place, (ax, _, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
         lines = [(capability(runs, family), line) for family, line in drawing.FAMILY_LINES.items()]
         plain = [(rows, Line(line.colour, _names(line), "", line.dashes)) for rows, line in lines]
-        _drawn(ax, [(behaviour(runs), drawing.BEHAVIOUR), *plain], named=_last_column(place, count))
+        _drawn(ax, [(behaviour(runs), drawing.BEHAVIOUR), *plain], named=place == drawing.corner(curves))
         patched = figures.over_seeds(capability(runs, "patch"))
         ax.errorbar(
             patched["step"], patched["mean"], patched["std"].fillna(0), fmt="*", ms=7, color="#1a1c20",

@@ -43,7 +43,7 @@ def draw_probe(
             figures.band(beside, chosen[chosen["separation"] == value], Line(_INK, marker=""))
             beside.set_yscale("log" if logarithmic else "linear")
             beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
-            last = (place + 1) % min(3, count) == 0 or place == count - 1
+            last = (place + 1) % min(3, count) == 0
             beside.set_ylabel(label if last else "")
             if not last:
                 beside.tick_params(labelright=False)

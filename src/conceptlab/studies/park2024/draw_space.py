@@ -25,13 +25,15 @@ def draw_fig1(results: Results, tables: Tables) -> Picture:
     ax = page.add_subplot(grid[0, 0])
     figures.panel(ax, "a", "Concept space over training")
     drawing.space_axes(ax)
-    drawing.draw_paths(ax, curves, "separation")
+    drawing.draw_paths(ax, curves, times, "separation")
     drawing.colour_bar(page, ax, curves["separation"], "colour separation")
 
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Stronger signal, sooner learned")
     never = _times_by_signal(ax, times, signal_of(tables["signal"]))
-    text = "a: dashed, training classes; solid, class 11, with a ring at the first evaluation; thin, single seeds."
+    text = (
+        "a: since every training class is drawn (ring); dashed, these; solid, class 11; thin, single seeds."
+    )
     drawing.seeds_caption(page, curves, f"{text} b: a mark for each run; {never} never reach .5 (triangles).")
     return page
 
@@ -80,18 +82,20 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
                     mec="white",
                     zorder=5,
                 )
-        way = drawing.path(runs, TARGET)
+        way = drawing.path(runs, TARGET, times[times["separation"] == value])
         drawing.draw_path(axes[2], way, shade, held_out=True)
-        steps = np.sort(runs.loc[runs["measure"] == "coordinate", "step"].unique())
-        if np.isfinite(capable):
-            at = [np.interp(capable, steps, way[:, i]) for i in (0, 1)]
+        if np.isfinite(capable) and len(way):
+            at = [np.interp(capable, way.index, way.iloc[:, i]) for i in (0, 1)]
             axes[2].plot(*at, "*", ms=9, color=shade, mec="white", zorder=6)
     losses = curves.loc[curves["measure"] == "loss", "value"]
     axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
     axes[0].set_xlabel("training step")
     axes[0].set_ylabel("training loss")
     drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
-    drawing.seeds_caption(page, curves, "Stars: median time at which held-out capability reaches .5.")
+    text = (
+        "Stars: median time at which held-out capability reaches .5. c: since every training class is drawn."
+    )
+    drawing.seeds_caption(page, curves, text)
     return page
 
 
@@ -145,7 +149,7 @@ def draw_masking(results: Results, tables: Tables) -> Picture:
     axes = page.subplots(1, 3, width_ratios=(1.2, 1, 0.8))
     figures.panel(axes[0], "a", "Concept space")
     drawing.space_axes(axes[0])
-    drawing.draw_paths(axes[0], curves, "hidden", seeds=False)
+    drawing.draw_paths(axes[0], curves, times, "hidden", seeds=False)
     drawing.colour_bar(page, axes[0], curves["hidden"], "share of red images with hidden colour")
     figures.panel(axes[1], "b", "Accuracy of class 11")
     figures.accuracy_axes(axes[1])

@@ -60,9 +60,10 @@ def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[
     every = sorted(float(value) for value in table["separation"].unique())
     columns = min(columns, len(every))
     rows = -(-len(every) // columns)
+    grid = page.add_gridspec(rows, columns)
     first: Axes | None = None
     for place, value in enumerate(every):
-        ax = page.add_subplot(rows, columns, place + 1, sharex=first, sharey=first)
+        ax = page.add_subplot(grid[divmod(place, columns)], sharex=first, sharey=first)
         first = first or ax
         ax.set_title(f"separation {value:g}")
         yield ax, value, table[table["separation"] == value]
@@ -70,6 +71,11 @@ def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[
             ax.set_ylabel("")
         if place + columns < len(every):
             ax.set_xlabel("")
+
+
+def corner(table: pd.DataFrame, columns: int = 3) -> int:
+    """The number of the panel at the upper right, beside which names have room."""
+    return min(columns, table["separation"].nunique()) - 1
 
 
 def page_for(table: pd.DataFrame, columns: int = 3, height: float = 1.75) -> Page:
@@ -97,13 +103,15 @@ def space_axes(ax: Axes) -> None:
             )
 
 
-def path(run: pd.DataFrame, cls: str) -> np.ndarray:
-    """Mean over seeds of a class's way through concept space, (steps, 2)."""
+def path(run: pd.DataFrame, cls: str, times: pd.DataFrame) -> pd.DataFrame:
+    """Mean over seeds of a class's way through concept space, colour and size by step, since all of them draw."""
     coordinates = [curve(run, "coordinate", name, cls) for name in ("colour", "size")]
-    return pd.concat(coordinates, axis=1).to_numpy(dtype=float)
+    way = pd.concat(coordinates, axis=1)
+    return way[way.index >= times["drawing"].max(skipna=False)]
 
 
-def draw_path(ax: Axes, way: np.ndarray, colour: Colour, *, held_out: bool, thin: bool = False) -> None:
+def draw_path(ax: Axes, along: pd.DataFrame, colour: Colour, *, held_out: bool, thin: bool = False) -> None:
+    way = along.to_numpy(dtype=float)
     if len(way) == 0:
         return
     width = 0.5 if thin else (1.7 if held_out else 1.0)
@@ -114,15 +122,15 @@ def draw_path(ax: Axes, way: np.ndarray, colour: Colour, *, held_out: bool, thin
         ax.plot(*way[-1], "o", ms=3.6, color=colour, zorder=5)
 
 
-def draw_paths(ax: Axes, table: pd.DataFrame, by: str, *, seeds: bool = True) -> None:
+def draw_paths(ax: Axes, table: pd.DataFrame, times: pd.DataFrame, by: str, *, seeds: bool = True) -> None:
     """Training classes dashed, class 11 solid with a ring where it starts, one colour for each value of `by`."""
     shades = colours(table[by])
     for value, runs in table.groupby(by, sort=True):
-        shade = shades[float(str(value))]
+        shade, own = shades[float(str(value))], times[times[by] == value]
         for cls in sorted(set(runs["class"]) - {""}):
-            draw_path(ax, path(runs, str(cls)), shade, held_out=cls == TARGET)
-        for _, run in runs.groupby("seed") if seeds else ():
-            draw_path(ax, path(run, TARGET), shade, held_out=True, thin=True)
+            draw_path(ax, path(runs, str(cls), own), shade, held_out=cls == TARGET)
+        for seed, run in runs.groupby("seed") if seeds else ():
+            draw_path(ax, path(run, TARGET, own[own["seed"] == seed]), shade, held_out=True, thin=True)
 
 
 def seeds_caption(page: Page, table: pd.DataFrame, text: str) -> None:

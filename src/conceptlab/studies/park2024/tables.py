@@ -89,7 +89,7 @@ def run_times(every: pd.DataFrame) -> pd.DataFrame:
 
 def _times(run: pd.DataFrame) -> dict[str, float]:
     behaviour = curve(run, "accuracy")
-    draws = _draws(run)
+    since = drawing_from(run)
     path = pd.concat([curve(run, "coordinate", "colour"), curve(run, "coordinate", "size")], axis=1)
     steps = behaviour.index.to_numpy(dtype=float)
     asked = {
@@ -99,14 +99,14 @@ def _times(run: pd.DataFrame) -> dict[str, float]:
         "null": curve(run, "best_prompt", "redraws"),
         **{family: curve(run, "prompt_capability", family) for family in ("search", "latent", "guidance")},
     }
-    found = {name: reached(values, draws) for name, values in asked.items()}
+    found = {name: reached(values, since) for name, values in asked.items()}
+    drawn = path[path.index >= since]
     found |= {
         "first": float(steps[0]),
         "last": float(steps[-1]),
-        "turn": turning_point(path.index, path.iloc[:, 0]),
-        "approach": nearest_approach(path[draws.reindex(path.index)], _corner(MEMORISED))
-        if draws.any()
-        else math.nan,
+        "drawing": since,
+        "turn": turning_point(drawn.index, drawn.iloc[:, 0]) if len(drawn) else math.nan,
+        "approach": nearest_approach(drawn, _corner(MEMORISED)) if len(drawn) else math.nan,
         "final_distance": float(np.linalg.norm(path.iloc[-1].to_numpy(dtype=float) - _corner(TARGET))),
         "final_behaviour": float(behaviour.iloc[-1]),
         "final_capability": float(asked["capability"].iloc[-1]) if len(asked["capability"]) else math.nan,
@@ -120,13 +120,15 @@ def _times(run: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def _draws(run: pd.DataFrame) -> pd.Series:
-    """At which steps the model draws at all: training classes are right at least half of the time.
+def drawing_from(run: pd.DataFrame) -> float:
+    """Since when the model draws: every training class is right half of the time, for three evaluations.
 
-    Before that images are blots, which a probe takes for some class or other, and nothing may be credited to it.
+    Before that images are noise and blots, which a probe takes for some class or other; nothing may be credited to
+    it. Every class, not their mean: big circles are drawn long before small ones, and 11 is small.
     """
     seen = run[(run["measure"] == "accuracy") & (run["variable"] == "") & (run["distance"] == 0)]
-    return seen.groupby("step")["value"].mean() >= THRESHOLD
+    worst = seen.groupby(["step", "class"])["value"].mean().groupby("step").min()
+    return emergence_time(worst.index.to_numpy(), worst.to_numpy(), THRESHOLD)
 
 
 def _corner(code: str) -> np.ndarray:
@@ -139,9 +141,10 @@ def curve(run: pd.DataFrame, measure: str, variable: str = "", cls: str = TARGET
     return chosen.groupby("step")["value"].mean()
 
 
-def reached(values: pd.Series, draws: pd.Series) -> float:
-    """When an accuracy reaches one half and stays there for three evaluations (`emergence_time`)."""
-    credited = values.where(draws.reindex(values.index, fill_value=False), 0.0)
+def reached(values: pd.Series, since: float) -> float:
+    """When an accuracy reaches one half and stays there for three evaluations (`emergence_time`), `since` the model
+    draws."""
+    credited = values.where(values.index >= since, 0.0)
     return emergence_time(credited.index.to_numpy(), credited.to_numpy(), THRESHOLD)
 
 

@@ -3,7 +3,7 @@
 The concept MSE of a class is its mean squared distance from its own corner of concept space; class 11 is never seen.
 It is non-monotone if it rises again, after it has fallen, by more than the curve's own noise (`theory.noise_level`:
 what white noise on a smooth curve passes rarely). Only what comes after the model has begun to draw counts, when half
-of the images of training classes are right: a probe takes blots for some class or other. Speed is the length of the
+of the images of every training class are right: a probe takes blots for some class or other. Speed is the length of the
 path through concept space for each step.
 """
 
@@ -14,7 +14,7 @@ import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference
 from conceptlab.studies.park2024.recipes import TARGET, sweep
-from conceptlab.studies.park2024.tables import THRESHOLD, curves, signal_of, signals
+from conceptlab.studies.park2024.tables import curves, drawing_from, signal_of, signals
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.bridge_figures import draw_bridge
 from conceptlab.studies.yang2025.settings import MEMBER_SEEDS, PAPER
@@ -42,12 +42,11 @@ def concept_paths(rows: pd.DataFrame) -> pd.DataFrame:
     corner = np.array([float(digit) for digit in TARGET])
     wide["mse"] = ((wide[["colour", "size"]].to_numpy() - corner) ** 2).mean(axis=1)
     moved = wide.groupby(["separation", "seed"])[["step", "colour", "size"]].diff()
-    seen = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "") & (rows["distance"] == 0)]
-    right = seen[seen["hidden"] == 0].groupby(["separation", "seed", "step"])["value"].mean()
-    draws = (right >= THRESHOLD).groupby(["separation", "seed"]).cummax()
+    runs = rows[rows["hidden"] == 0].groupby(["separation", "seed"])
+    since = {key: drawing_from(run) for key, run in runs}
+    begun = [since[key] for key in zip(wide["separation"], wide["seed"])]
     return wide.assign(
-        speed=np.hypot(moved["colour"], moved["size"]) / moved["step"],
-        draws=draws.reindex(pd.MultiIndex.from_frame(wide[["separation", "seed", "step"]])).to_numpy(),
+        speed=np.hypot(moved["colour"], moved["size"]) / moved["step"], draws=wide["step"] >= begun
     )
 
 
