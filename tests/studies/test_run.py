@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab.errors import InputError
 from conceptlab.store import Store
 from conceptlab.store.files import write_json
-from conceptlab.studies import Figure, Order, Study, ready
+from conceptlab.studies import Figure, Order, Study, parse_seeds, ready
 from tests.tiny import tiny_recipe
 
 
@@ -27,6 +27,17 @@ FIGURE = Figure(
     recipes=recipes,
 )
 STUDY = Study("s", "title", "paper", (FIGURE,))
+
+
+def test_a_figure_may_take_fewer_seeds_than_its_study_unless_told():
+    large = replace(FIGURE, id="large", seeds={"paper": 3})
+    study = Study("s", "", "p", (FIGURE, large))
+    order = Order(study, study.figures, "paper", None, {})
+    assert [len(order.seeds_of(figure)) for figure in study.figures] == [5, 3]
+    assert order.command == "conceptlab run s --scale paper"
+    assert replace(order, scale="tiny").command == "conceptlab run s --scale tiny --seeds 2"
+    told = replace(order, seeds=parse_seeds(4))
+    assert [len(told.seeds_of(figure)) for figure in study.figures] == [4, 4]
 
 
 def test_a_changed_setting_reaches_the_member_that_others_start_from():

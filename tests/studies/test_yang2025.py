@@ -184,9 +184,8 @@ def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_the_whole_study_runs_tiny(tmp_path: Path) -> None:
-    seeds = studies.parse_seeds(STUDY, "tiny", None)
     figures = tuple(figure for figure in STUDY.figures if figure.id in ALONE)
-    whole = studies.Order(STUDY, figures, "tiny", seeds, {})
+    whole = studies.Order(STUDY, figures, "tiny", None, {})
     started = time.perf_counter()
     runs = studies.run(whole, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
     assert time.perf_counter() - started < 120

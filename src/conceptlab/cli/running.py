@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
                 f"--data, --world, --train and --test are for `run custom`, not for {options.study}"
             )
         study, figures = studies.find(options.study)
-    seeds = studies.parse_seeds(study, options.scale, options.seeds)
+    seeds = studies.parse_seeds(options.seeds)
     order = studies.Order(study, figures, options.scale, seeds, settings)
     where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
     store = Store(options.out)
@@ -52,9 +52,8 @@ def run(options: argparse.Namespace) -> int:
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
-    OUT.print(
-        render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {len(seeds)} seeds")
-    )
+    numbers = "–".join(str(n) for n in sorted({len(order.seeds_of(figure)) for figure in order.figures}))
+    OUT.print(render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {numbers} seeds"))
     page = report(runs, store.root / study.name / options.scale / "report.html")
     OUT.print(f"report: {page}", markup=False)
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)

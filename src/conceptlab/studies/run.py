@@ -29,16 +29,20 @@ Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked for: which figures of a study, how large, with which seeds and settings."""
+    """What was asked for: which figures of a study, how large, with which seeds and settings. Without seeds each figure
+    takes as many as it does by itself."""
 
     study: Study
     figures: tuple[Figure, ...]
     scale: Scale
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...] | None
     settings: Mapping[str, Any]
 
+    def seeds_of(self, figure: Figure) -> tuple[int, ...]:
+        return self.study.seeds_of(figure, self.scale) if self.seeds is None else self.seeds
+
     def recipes(self, figure: Figure) -> list[Recipe]:
-        found = figure.recipes(self.scale, self.seeds)
+        found = figure.recipes(self.scale, self.seeds_of(figure))
         if not self.settings:
             return found
         change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings))
@@ -58,7 +62,10 @@ class Order:
             else f"{self.study.name}.{names[0]}"
         )
         words = ["conceptlab", "run", target, *self.study.options]
-        words += ["--scale", self.scale, "--seeds", str(len(self.seeds))]
+        words += ["--scale", self.scale]
+        numbers = {len(self.seeds_of(figure)) for figure in self.figures}
+        # Where figures take different numbers of seeds, they do so by themselves.
+        words += ["--seeds", str(*numbers)] if len(numbers) == 1 else []
         for key, value in self.settings.items():
             words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
         return shlex.join(words)
@@ -128,7 +135,7 @@ def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
         "shows": figure.shows,
         "paper": order.study.paper,
         "scale": order.scale,
-        "seeds": list(order.seeds),
+        "seeds": list(order.seeds_of(figure)),
         "settings": {**order.settings, **order.study.about},
         "members": [recipe.hash for recipe in order.recipes(figure)],
         "command": order.command,
@@ -143,7 +150,7 @@ def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> None:
         raise InputError(
             f"{order.study.name}.{figure.id}: every member failed; see {failed[0].path}/done.json"
         )
-    results = Results(usable, order.scale, order.seeds)
+    results = Results(usable, order.scale, order.seeds_of(figure))
     tables = figure.tables(results)
     for name, table in tables.items():
         write_table(run.path / "tables" / f"{name}.parquet", table)
@@ -172,9 +179,10 @@ def judge_study(study: Study, scale: str, store: Store) -> None:
         write_claims(run.path / "claims.json", [v for v, place in zip(verdicts, where) if place == run])
 
 
-def parse_seeds(study: Study, scale: Scale, count: int | None) -> tuple[int, ...]:
-    """Seeds 0, 1, 2, …: more of them train only the new ones."""
-    number = study.seeds[scale] if count is None else count
-    if number < 1:
-        raise InputError(f"--seeds {number}: at least one seed is needed")
-    return tuple(range(number))
+def parse_seeds(count: int | None) -> tuple[int, ...] | None:
+    """Seeds 0, 1, 2, …: more of them train only the new ones. Nothing said: as many as each figure takes."""
+    if count is None:
+        return None
+    if count < 1:
+        raise InputError(f"--seeds {count}: at least one seed is needed")
+    return tuple(range(count))

@@ -53,6 +53,8 @@ class Figure:
     claims: tuple[Claim, ...] = ()
     # Settings that only the user can give, with how to: such a figure runs when it is named, not with its study.
     needs: Mapping[str, str] = field(default_factory=dict)
+    # How many seeds it takes at a scale unless told, where not as many as its study: large sweeps take fewer.
+    seeds: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,10 @@ class Study:
             if figure.id == id_:
                 return figure
         raise unknown("figure", id_, [figure.id for figure in self.figures], where=f"study {self.name}")
+
+    def seeds_of(self, figure: Figure, scale: Scale) -> tuple[int, ...]:
+        """The seeds of a figure unless told: 0, 1, 2, …, so that figures with fewer share theirs with the others."""
+        return tuple(range(figure.seeds.get(scale, self.seeds[scale])))
 
     @property
     def claims(self) -> list[Claim]:

@@ -35,7 +35,7 @@ def listing() -> list[dict[str, Any]]:
 
 def cost(study: Study, figure: Figure, scale: Any) -> dict[str, float]:
     """Members, model-steps and arithmetic of a figure by itself; members shared with others are counted again."""
-    recipes = figure.recipes(scale, range(study.seeds[scale]))
+    recipes = figure.recipes(scale, study.seeds_of(figure, scale))
     return {
         "members": len(recipes),
         "model_steps": sum(recipe.steps for recipe in recipes),
@@ -53,7 +53,7 @@ def listing_table() -> Table:
     table.add_column("cost", no_wrap=True)
     for study in STUDIES.values():
         for figure in study.figures:
-            sweeps = [figure.recipes(scale, range(study.seeds[scale])) for scale in SCALES]
+            sweeps = [figure.recipes(scale, study.seeds_of(figure, scale)) for scale in SCALES]
             costs = " | ".join(f"{len(s)}×{sum(r.steps for r in s) / len(s):.0f}" for s in sweeps if s)
             table.add_row(f"{study.name}.{figure.id}", figure.title, str(len(figure.claims)), costs or "none")
     return table
