@@ -18,10 +18,11 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     page = figures.figure(columns=2, height=5.0)
     axes = page.subplots(2, 2).ravel()
     shades = colours(tables["swings"]["separation"])
+    paths = _drawn(tables["paths"])
     figures.panel(axes[0], "a", "Class 11 through concept space")
-    _paths(axes[0], tables["paths"], shades)
+    _paths(axes[0], paths, shades)
     figures.panel(axes[1], "b", "Its concept MSE")
-    for separation, rows in tables["paths"].groupby("separation", sort=True):
+    for separation, rows in paths.groupby("separation", sort=True):
         shade = shades[float(str(separation))]
         figures.band(axes[1], rows, figures.Line(shade, marker=""), y="mse")
         axes[1].plot([], [], color=shade, label=f"{float(str(separation)):g}")
@@ -44,10 +45,15 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
         page,
         f"Members of park2024's sweep; {figures.seeds_text(seeds)} (b). a: means over seeds, start as a ring. "
         "c: for each run the largest rise of its concept MSE after a fall; a cross: the noise level it must "
-        "pass, 2σ√(2 ln T) with σ from second differences. c, d: from when half of the images of training classes "
+        "pass, 2σ√(2 ln T) with σ from second differences. All: since half of the images of every training class "
         "are right; runs that hardly get there are left out.",
     )
     return page
+
+
+def _drawn(paths: pd.DataFrame) -> pd.DataFrame:
+    """The steps at which all seeds of a separation draw, so that a mean is one of the same seeds throughout."""
+    return paths[paths.groupby(["separation", "step"])["draws"].transform("all")]
 
 
 def _paths(ax: Axes, paths: pd.DataFrame, shades: dict[float, tuple[float, float, float]]) -> None:
