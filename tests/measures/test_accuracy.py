@@ -9,6 +9,7 @@ from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.measures import (
     additive_accuracy,
     concept_space,
+    disagreement,
     drawn,
     joint_accuracy,
     joint_probability,
@@ -28,6 +29,16 @@ def oracle(n: int = 50) -> dict[str, np.ndarray]:
 def junk(n: int = 60_000) -> dict[str, np.ndarray]:
     generator = np.random.default_rng(0)
     return {v.name: generator.dirichlet(np.ones(len(v.values)), n) for v in SPACE.concepts}
+
+
+def test_probes_disagree_where_any_variable_differs():
+    first, second = oracle(4), oracle(4)
+    second["colour"] = second["colour"][:, ::-1].copy()
+    assert disagreement(SPACE, first, first) == 0
+    assert disagreement(SPACE, first, second) == 1
+    second["colour"][:3] = first["colour"][:3]
+    assert disagreement(SPACE, first, second) == 0.25
+    assert disagreement(SPACE, oracle(60_000), junk()) == pytest.approx(1 - 1 / 6, abs=0.01)
 
 
 def test_an_oracle_scores_one():

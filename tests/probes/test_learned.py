@@ -13,7 +13,6 @@ from conceptlab.probes import (
     AnalyticProbe,
     Fitting,
     Probe,
-    disagreement,
     load_probe,
     real_images,
     save_probe,
@@ -126,21 +125,6 @@ def test_damaged_files_are_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "probe.json").write_text("{")
     with pytest.raises(InputError, match="damaged"):
         load_probe(tmp_path / "probe")
-
-
-def test_disagreement_counts_images_with_any_difference(judge: Probe) -> None:
-    images = real_images(WORLD, 30, 1, "test").images
-    assert disagreement(judge, judge, images) == 0
-    assert disagreement(judge, AnalyticProbe(WORLD), images) <= 0.01
-    untrained = train_probe(WORLD, "cnn", fitting=Fitting(steps=0))
-    share = disagreement(judge, untrained, images)
-    expected = (judge.predict(images) != untrained.predict(images)).any(1).float().mean().item()
-    assert share == pytest.approx(expected)
-    assert share > 0.5
-    with pytest.raises(InputError, match="on no images"):
-        disagreement(judge, judge, images[:0])
-    with pytest.raises(InputError, match="use one space"):
-        disagreement(judge, AnalyticProbe(Circles()), images)
 
 
 def test_wrong_input_is_refused(judge: Probe) -> None:

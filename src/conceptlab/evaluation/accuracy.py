@@ -8,8 +8,17 @@ import numpy as np
 
 from conceptlab import measures
 from conceptlab.concepts import Class, ConceptSpace
-from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
-from conceptlab.probes import correct, disagreement
+from conceptlab.evaluation.measurement import (
+    Context,
+    Live,
+    Measurement,
+    Prompt,
+    Row,
+    class_prompt,
+    read,
+    register,
+)
+from conceptlab.probes import correct
 
 
 @register("accuracy")
@@ -34,6 +43,7 @@ class Accuracy(Measurement):
     def rows(self, live: Live) -> Iterable[Row]:
         context = live.context
         space = context.world.space
+        other = _seen_by_second(live)
         for cls in space:
             code, prompt = space.code(cls), f"class {space.code(cls)}"
             seen = live.read[prompt]
@@ -48,9 +58,18 @@ class Accuracy(Measurement):
                 yield Row(code, space.code(other), "drawn", share)
             if context.confusion is not None:
                 yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
-            if context.second is not None:
-                share = disagreement(context.judge, context.second, live.images[prompt])
-                yield Row(code, "", "disagreement", share)
+            if prompt in other:
+                yield Row(code, "", "disagreement", measures.disagreement(space, seen, other[prompt]))
+
+
+def _seen_by_second(live: Live) -> dict[str, measures.Probabilities]:
+    """What the second probe, where there is one, sees in the images of each class."""
+    if live.context.second is None:
+        return {}
+    space = live.context.world.space
+    return read(
+        live.context.second, {name: live.images[name] for name in (f"class {space.code(c)}" for c in space)}
+    )
 
 
 def _corrected(

@@ -17,8 +17,7 @@ Probabilities = Mapping[str, NDArray[np.floating]]
 
 def hits(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> NDArray[np.bool_]:
     """(images, variables): is the most probable value the one asked for?"""
-    columns = [probabilities[name].argmax(axis=1) == value for name, value in zip(space.names, asked)]
-    return np.stack(columns, axis=1)
+    return _labels(space, probabilities) == np.asarray(asked)
 
 
 def joint_accuracy(space: ConceptSpace, probabilities: Probabilities, asked: Class) -> float:
@@ -56,6 +55,16 @@ def concept_space(space: ConceptSpace, probabilities: Probabilities) -> dict[str
 
 def drawn(space: ConceptSpace, probabilities: Probabilities) -> dict[Class, float]:
     """What was drawn: the share of images read as each class, classes that were never drawn left out."""
-    labels = np.stack([probabilities[name].argmax(axis=1) for name in space.names], axis=1)
+    labels = _labels(space, probabilities)
     classes, counts = np.unique(labels, axis=0, return_counts=True)
     return {tuple(int(v) for v in cls): float(n) / len(labels) for cls, n in zip(classes, counts)}
+
+
+def disagreement(space: ConceptSpace, first: Probabilities, second: Probabilities) -> float:
+    """The share of images in which two probes see different classes."""
+    return float((_labels(space, first) != _labels(space, second)).any(axis=1).mean())
+
+
+def _labels(space: ConceptSpace, probabilities: Probabilities) -> NDArray[np.intp]:
+    """(images, variables): the most probable values."""
+    return np.stack([probabilities[name].argmax(axis=1) for name in space.names], axis=1)

@@ -43,18 +43,32 @@ class Answer:
         return beyond_chance(self.share, self.chance)
 
 
-def met(asked: Cells, found: Cells, tolerance: int = TOLERANCE) -> int:
-    """How many conditions are met."""
-    if len(asked) == 0 or len(found) == 0:
-        return 0
-    near = np.abs(asked[:, None] - found[None]).max(-1) <= tolerance
-    return int(near[scipy.optimize.linear_sum_assignment(near, maximize=True)].sum())
+def met(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> NDArray[np.integer]:
+    """How many conditions of each image are met, all images with K conditions each.
+
+    A matching of all images at once: conditions and objects of one image are a part of one large graph, without an
+    edge to any other. Thousands of small matchings one by one take longer than drawing the images does.
+    """
+    images, count, most = len(asked), len(asked[0]), max(map(len, found), default=0)
+    if count == 0 or most == 0:
+        return np.zeros(images, dtype=int)
+    objects = np.full((images, most, 2), np.inf)
+    for row, cells in zip(objects, found, strict=True):
+        row[: len(cells)] = cells
+    near = np.abs(np.stack(asked)[:, :, None] - objects[:, None]).max(-1) <= tolerance
+    image, condition, which = near.nonzero()
+    ends = image * count + condition, image * most + which
+    graph = scipy.sparse.csr_array(
+        (np.ones(len(image), dtype=bool), ends), shape=(images * count, images * most)
+    )
+    matched = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column") >= 0
+    return matched.reshape(images, count).sum(1)
 
 
 def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:
     """Everything that is said of images with K conditions each; with K = 0 there are no shares (NaN)."""
     count = len(asked[0])
-    hits = np.array([met(a, f, tolerance) for a, f in zip(asked, found, strict=True)], dtype=float)
+    hits = met(asked, found, tolerance).astype(float)
     objects = np.array([len(f) for f in found], dtype=float)
     shares = hits / count if count else np.full(len(hits), np.nan)
     total = objects.sum()
@@ -75,8 +89,8 @@ def chance_share(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int 
     if count == 0 or images < 2:
         return float("nan")
     shifts = range(1, min(images, SHIFTS + 1))
-    hits = [met(asked[(i + shift) % images], found[i], tolerance) for shift in shifts for i in range(images)]
-    return float(np.mean(hits) / count)
+    others = [asked[(i + shift) % images] for shift in shifts for i in range(images)]
+    return float(met(others, [*found] * len(shifts), tolerance).mean() / count)
 
 
 def beyond_chance(share: float, chance: float) -> float:

@@ -1,7 +1,7 @@
 """Read concepts back from images: analytic, linear and convolutional probes, validated before they judge."""
 
 from conceptlab.probes.analytic import AnalyticProbe
-from conceptlab.probes.base import Probe, disagreement, labels_of
+from conceptlab.probes.base import Probe, labels_of
 from conceptlab.probes.detector import Detector, Found
 from conceptlab.probes.files import load_probe, save_probe
 from conceptlab.probes.learned import Fitting, LearnedProbe
@@ -19,7 +19,6 @@ __all__ = [
     "Probe",
     "Validation",
     "correct",
-    "disagreement",
     "labels_of",
     "load_probe",
     "real_images",

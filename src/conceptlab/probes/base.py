@@ -65,12 +65,3 @@ class Probe(ABC):
 def labels_of(probabilities: dict[str, Tensor]) -> Tensor:
     """Probabilities by variable to labels (n, variables)."""
     return torch.stack([table.argmax(1) for table in probabilities.values()], dim=1)
-
-
-def disagreement(first: Probe, second: Probe, images: Tensor) -> float:
-    """The share of images on which two probes differ in at least one variable."""
-    if first.space.concepts != second.space.concepts:
-        raise InputError(f"cannot compare probes of {first.space!r} and {second.space!r}; use one space")
-    if len(images) == 0:
-        raise InputError("cannot compare probes on no images; give at least one")
-    return (first.predict(images) != second.predict(images)).any(1).float().mean().item()
