@@ -13,7 +13,7 @@ from conceptlab import random
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Context, Live, build
-from conceptlab.evaluation.composition import composed_output, sample_composed, sample_jointly
+from conceptlab.evaluation.composition import Singles, composed_output, sample_composed, sample_jointly
 from conceptlab.evaluation.locality_rows import asked_scenes
 from conceptlab.probes import train_probe
 from conceptlab.probes.learned import Fitting
@@ -124,7 +124,8 @@ def test_a_network_of_single_cells_composes_exactly_and_attention_does_not() -> 
         assert isinstance(world, Discs)
         factors = world.draw((3,), 4, 0)
         number = torch.arange(world.most)
-        singles = torch.stack([world.grid(factors, (number == j).repeat(4, 1)) for j in range(3)], 1)
+        told = torch.stack([world.grid(factors, (number == j).repeat(4, 1)) for j in range(3)], 1)
+        singles = Singles(told.flatten(0, 1), torch.arange(4).repeat_interleave(3))
         nothing = torch.zeros(world.condition_shape)
         noise = random.normal(random.key(0, "test"), (4, *world.image_shape))
         parts = now.denoiser, now.process, now.context.recipe
@@ -132,7 +133,7 @@ def test_a_network_of_single_cells_composes_exactly_and_attention_does_not() -> 
         joint = sample_jointly(*parts, world.ask(factors), noise)
         assert torch.allclose(composed, joint, atol=1e-4) == exact
         time = torch.full((4,), 0.5)
-        none = composed_output(now.denoiser, noise, time, singles[:, :0], nothing)
+        none = composed_output(now.denoiser, noise, time, Singles(told[0, :0], singles.owner[:0]), nothing)
         torch.testing.assert_close(none, now.denoiser(noise, time, nothing.expand(4, -1, -1, -1)))
 
 

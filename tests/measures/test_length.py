@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy
 
 from conceptlab.measures import answer, beyond_chance, chance_share, k_max, kept_share, met
 
@@ -40,18 +41,26 @@ def test_pictures_of_other_conditions_score_what_chance_does():
 
 
 def test_one_object_meets_one_condition():
-    asked = np.array([[2, 2], [3, 2]])
-    assert met(asked, np.array([[2, 2]])) == 1
-    assert met(asked, np.array([[2, 2], [2, 2]])) == 2
+    asked = [np.array([[2, 2], [3, 2]])] * 2
+    assert met(asked, [np.array([[2, 2]]), np.array([[2, 2], [2, 2]])]).tolist() == [1, 2]
     # As many as possible: the greedy choice for the first object would leave the second without.
-    assert met(np.array([[0, 0], [2, 0]]), np.array([[1, 0], [0, 0]])) == 2
+    assert met([np.array([[0, 0], [2, 0]])], [np.array([[1, 0], [0, 0]])]).tolist() == [2]
+
+
+def test_all_images_at_once_are_matched_like_each_by_itself():
+    generator = np.random.default_rng(3)
+    asked = layouts(60, 7)
+    found = [cells[: generator.integers(0, 10)] for cells in layouts(60, 9, seed=4)]
+    near = [np.abs(a[:, None] - f[None]).max(-1) <= 1 for a, f in zip(asked, found)]
+    alone = [table[scipy.optimize.linear_sum_assignment(table, maximize=True)].sum() for table in near]
+    assert met(asked, found).tolist() == alone
 
 
 @pytest.mark.parametrize(
     ("away", "meets"), [((0, 0), 1), ((1, 0), 1), ((1, 1), 1), ((2, 0), 0), ((1, -2), 0)]
 )
 def test_a_centre_may_lie_in_a_neighbouring_cell(away, meets):
-    assert met(np.array([[4, 4]]), np.array([[4, 4]]) + np.array(away)) == meets
+    assert met([np.array([[4, 4]])], [np.array([[4, 4]]) + np.array(away)]) == meets
 
 
 def test_spurious_objects_and_counts():

@@ -9,9 +9,9 @@ whatever it predicts, is linear in the score at given noise, so outputs are comp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,60 +19,74 @@ from conceptlab import measures, random
 from conceptlab.denoisers import Denoiser
 from conceptlab.diffusion import Process, sample
 from conceptlab.errors import InputError
+from conceptlab.evaluation.length import cells_above
 from conceptlab.evaluation.locality_rows import is_judged
 from conceptlab.evaluation.measurement import Live, Measurement, Row, register
 from conceptlab.probes import Detector
 from conceptlab.probes.detector import THRESHOLD
 from conceptlab.recipe import Recipe
 from conceptlab.training.objective import to_image
-from conceptlab.worlds import ObjectWorld, derived_seed
+from conceptlab.worlds import Factors, ObjectWorld, derived_seed
 
 _BATCH = 256  # images in one call of the network
 
+Predict = Callable[[Tensor, Tensor], Tensor]
+"""From noisy images and times to a network's output."""
 
-def composed_output(denoiser: Denoiser, z: Tensor, time: Tensor, singles: Tensor, nothing: Tensor) -> Tensor:
-    """The composed output at noisy images (B, …) for conditions `singles` (B, K, …); `nothing` (…) is no condition."""
-    base = denoiser(z, time, nothing.expand(len(z), *nothing.shape)).float()
-    k = singles.shape[1]
-    if k == 0:
-        return base
-    each = denoiser(z.repeat_interleave(k, 0), time.repeat_interleave(k, 0), singles.flatten(0, 1)).float()
-    return base + (each.unflatten(0, (-1, k)) - base[:, None]).sum(1)
+
+class Singles(NamedTuple):
+    """Single conditions (S, …), and the image (S,) that each belongs to: images may have different numbers of them."""
+
+    conditions: Tensor
+    owner: Tensor
+
+    def of(self, images: Tensor) -> Singles:
+        """Those of consecutive images, counted from the first of them."""
+        mine = (self.owner >= images[0]) & (self.owner <= images[-1])
+        return Singles(self.conditions[mine], self.owner[mine] - images[0])
+
+
+def composed_output(denoiser: Denoiser, z: Tensor, time: Tensor, singles: Singles, nothing: Tensor) -> Tensor:
+    """The composed output at noisy images (B, …); `nothing` (…) is no condition."""
+    conditions, owner = singles
+    asked = torch.cat((nothing.expand(len(z), *nothing.shape), conditions))
+    alone = denoiser(torch.cat((z, z[owner])), torch.cat((time, time[owner])), asked).float()
+    base, each = alone[: len(z)], alone[len(z) :]
+    return base.index_add(0, owner, each - base[owner])
 
 
 def sample_composed(
-    denoiser: Denoiser, process: Process, recipe: Recipe, singles: Tensor, nothing: Tensor, noise: Tensor
+    denoiser: Denoiser, process: Process, recipe: Recipe, singles: Singles, nothing: Tensor, noise: Tensor
 ) -> Tensor:
     """Images (B, C, H, W) in [0, 1] from noise by composed scores, with DDIM and the recipe's number of steps."""
-    return _sampled(
-        lambda z, time, part: composed_output(denoiser, z, time, singles[part], nothing),
-        process,
-        recipe,
-        noise,
-        max(1, _BATCH // (singles.shape[1] + 1)),
-    )
+    most = int(singles.owner.bincount().max())
+
+    def of(part: Tensor) -> Predict:
+        mine = singles.of(part)
+        return lambda z, time: composed_output(denoiser, z, time, mine, nothing)
+
+    return _sampled(of, process, recipe, noise, max(1, _BATCH // (most + 1)))
 
 
 def sample_jointly(
     denoiser: Denoiser, process: Process, recipe: Recipe, conditions: Tensor, noise: Tensor
 ) -> Tensor:
     """The same with all conditions given at once, (B, …): what the model does by itself."""
-    return _sampled(
-        lambda z, time, part: denoiser(z, time, conditions[part]).float(), process, recipe, noise, _BATCH
-    )
+
+    def of(part: Tensor) -> Predict:
+        return lambda z, time: denoiser(z, time, conditions[part]).float()
+
+    return _sampled(of, process, recipe, noise, _BATCH)
 
 
-def _sampled(predict, process: Process, recipe: Recipe, noise: Tensor, batch: int) -> Tensor:
+def _sampled(
+    of: Callable[[Tensor], Predict], process: Process, recipe: Recipe, noise: Tensor, batch: int
+) -> Tensor:
+    """Images from noise, a batch at a time; `of(part)` predicts for the images of these numbers."""
     steps, found = recipe.evaluation.sampler_steps, []
     with torch.no_grad():
         for part in torch.arange(len(noise), device=noise.device).split(batch):
-            pixels = sample(
-                lambda z, time, part=part: predict(z, time, part),
-                process,
-                recipe.prediction,
-                noise[part],
-                steps,
-            )
+            pixels = sample(of(part), process, recipe.prediction, noise[part], steps)
             found.append(to_image(pixels, recipe.pixels))
     return torch.cat(found)
 
@@ -103,36 +117,51 @@ class Composition(Measurement):
             raise InputError("measurement 'composition' needs a world of objects told by their location")
         if not is_judged(live):
             return
-        for k in self.counts:
-            joint, composed, asked = self._draw(live, world, k)
-            difference = (joint - composed).square().mean().sqrt()
-            yield Row(str(k), "", "composed_difference", float(difference))
-            for name, images in (("joint_share", joint), ("composed_share", composed)):
+        scenes = {k: self._scenes(live.context.recipe, world, k) for k in self.counts}
+        joint, composed = _both_ways(live, world, scenes)
+        for k, one, other in zip(scenes, joint, composed):
+            yield Row(str(k), "", "composed_difference", float((one - other).square().mean().sqrt()))
+            asked = scenes[k]["centres"][:, :k]
+            for name, images in (("joint_share", one), ("composed_share", other)):
                 yield Row(str(k), "", name, share_met(live.context.judge, world, images, asked))
 
-    def _draw(self, live: Live, world: ObjectWorld, k: int) -> tuple[Tensor, Tensor, Tensor]:
-        """Images of both ways, and the centres asked for."""
-        recipe = live.context.recipe
+    def _scenes(self, recipe: Recipe, world: ObjectWorld, k: int) -> Factors:
         n = math.ceil(self.conditions / k)
-        factors = world.draw((k,), n, derived_seed(recipe.seed, "evaluation/composition"))
-        one = torch.arange(world.most)
-        singles = torch.stack([world.grid(factors, (one == j).repeat(n, 1)) for j in range(k)], dim=1)
-        device = next(live.denoiser.parameters()).device
-        noise = random.normal(random.key(recipe.seed, "composition/noise"), (n, *world.image_shape)).to(
-            device
-        )
-        parts = live.denoiser, live.process, recipe
-        composed = sample_composed(
-            *parts, singles.to(device), torch.zeros(world.condition_shape, device=device), noise
-        )
-        joint = sample_jointly(*parts, world.ask(factors).to(device), noise)
-        return joint.cpu(), composed.cpu(), factors["centres"][:, :k]
+        return world.draw((k,), n, derived_seed(recipe.seed, "evaluation/composition"))
+
+
+def _both_ways(
+    live: Live, world: ObjectWorld, scenes: Mapping[int, Factors]
+) -> tuple[Sequence[Tensor], Sequence[Tensor]]:
+    """Images of scenes by K, drawn jointly and composed. All K together: a GPU takes as long for a few images as for a
+    hundred."""
+    recipe, device = live.context.recipe, next(live.denoiser.parameters()).device
+    images = [len(factors["count"]) for factors in scenes.values()]
+    key = random.key(recipe.seed, "composition/noise")
+    noise = torch.cat([random.normal(key, (n, *world.image_shape)) for n in images]).to(device)
+    each = torch.tensor([k for k, n in zip(scenes, images) for _ in range(n)], device=device)
+    told = [_one_by_one(world, factors, k) for k, factors in scenes.items()]
+    owner = torch.arange(len(noise), device=device).repeat_interleave(each)
+    singles = Singles(torch.cat(told).to(device), owner)
+    nothing = torch.zeros(world.condition_shape, device=device)
+    asked = torch.cat([world.ask(factors) for factors in scenes.values()]).to(device)
+    parts = live.denoiser, live.process, recipe
+    composed = sample_composed(*parts, singles, nothing, noise)
+    joint = sample_jointly(*parts, asked, noise)
+    return joint.cpu().split(images), composed.cpu().split(images)
+
+
+def _one_by_one(world: ObjectWorld, factors: Factors, k: int) -> Tensor:
+    """The K conditions of every scene (n · K, …), those of one scene after each other."""
+    number = torch.arange(world.most)
+    told = [world.grid(factors, (number == j).repeat(len(factors["count"]), 1)) for j in range(k)]
+    return torch.stack(told, dim=1).flatten(0, 1)
 
 
 def share_met(judge: object, world: ObjectWorld, images: Tensor, centres: Tensor) -> float:
     """The share of conditions met, objects and conditions matched one to one."""
     if not isinstance(judge, Detector):
         raise InputError("measurement 'composition' needs a detector; set evaluation.probe.name=detector")
-    found = [world.cell_of(points).numpy() for points in judge.find(images).above(THRESHOLD)]
-    asked = world.cell_of(centres).numpy()
-    return float(np.mean([measures.met(a, f) for a, f in zip(asked, found)]) / centres.shape[1])
+    found = cells_above(world, judge.find(images), THRESHOLD)
+    hits = measures.met(list(world.cell_of(centres).numpy()), found)
+    return float(hits.mean() / centres.shape[1])

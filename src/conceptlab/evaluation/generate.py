@@ -191,11 +191,9 @@ class _Columns(Process):
 
 
 def prompt_keys(seed: int, prompts: Sequence[Prompt]) -> Tensor:
-    """A key for each image: seed, then stream, then number."""
-    base = random.key(seed, "evaluation")
-    return torch.cat(
-        [
-            random.fold(random.fold(base, zlib.crc32(prompt.stream.encode())), torch.arange(prompt.images))
-            for prompt in prompts
-        ]
-    )
+    """A key for each image: seed, then stream, then number. All at once: one key takes as long as a thousand."""
+    streams = torch.tensor([zlib.crc32(prompt.stream.encode()) for prompt in prompts])
+    images = torch.tensor([prompt.images for prompt in prompts])
+    owner = torch.arange(len(images)).repeat_interleave(images)
+    number = torch.arange(len(owner)) - (images.cumsum(0) - images)[owner]
+    return random.fold(random.fold(random.key(seed, "evaluation"), streams)[owner], number)

@@ -6,16 +6,17 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from conceptlab import measures
 from conceptlab.errors import InputError
+from conceptlab.evaluation.locality_rows import is_judged
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
-from conceptlab.probes import Detector
+from conceptlab.probes import Detector, Found
 from conceptlab.probes.detector import THRESHOLD
 from conceptlab.worlds import Factors, ObjectWorld, derived_seed
+from conceptlab.worlds import build as build_world
 from conceptlab.worlds.objects import cut
 
 _LEAST_IMAGES = 50  # exact counts need images, not conditions
@@ -39,7 +40,7 @@ class Length(Measurement):
     | `objects` | | objects found on average |
     | `spurious` | | objects that meet no condition, on average |
     | `spurious_expected` | | the same in the training data, where they hold prompts of K conditions |
-    | `detector_…` | | shares of the detector on held-out real images of K objects, at the last evaluation |
+    | `detector_…` | | shares of the detector on held-out real images of K objects, at the end (`is_judged`) |
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class Length(Measurement):
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:
         def conditions(world: ObjectWorld, k: int, n: int) -> Tensor:
-            return world.ask(self._scenes(world, k, n, _seed(context)))
+            return world.ask(_scenes(world, k, n, _seed(context)))
 
         return self._prompts(context, images, conditions)
 
@@ -83,7 +84,7 @@ class Length(Measurement):
             yield from self._rows(world, judge, k, drawn, _seed(live.context))
             if k in expected:
                 yield Row(str(k), "", "spurious_expected", expected[k])
-            if live.step == live.context.recipe.steps:
+            if is_judged(live):
                 yield from self._real(world, judge, k, len(drawn), _seed(live.context))
 
     def _rows(
@@ -91,31 +92,23 @@ class Length(Measurement):
     ) -> Iterable[Row]:
         asked = self._asked(world, k, len(drawn), seed)
         found = judge.find(torch.cat(drawn))
-        seen = measures.answer(asked, _cells(world, found.above(THRESHOLD)))
+        seen = measures.answer(asked, cells_above(world, found, THRESHOLD))
         for name, value in _named(seen, k).items():
             yield Row(str(k), "", name, value)
         for heat in self.heats if k else ():
-            cells = _cells(world, found.above(heat))
-            share = float(np.mean([measures.met(a, f) for a, f in zip(asked, cells)])) / k
+            share = float(measures.met(asked, cells_above(world, found, heat)).mean()) / k
             yield Row(str(k), f"heat {heat:g}", "share_met", share)
 
     def _real(self, world: ObjectWorld, judge: Detector, k: int, images: int, seed: int) -> Iterable[Row]:
         """The detector on real images of the very layouts that were asked for, which no training has seen."""
-        factors = self._scenes(world, k, images, seed)
-        found = judge.find(world.render(factors))
-        seen = measures.answer(self._asked(world, k, images, seed), _cells(world, found.above(THRESHOLD)))
+        found = judge.find(_pictures(_unconditioned(world), k, images, seed))
+        seen = measures.answer(self._asked(world, k, images, seed), cells_above(world, found, THRESHOLD))
         for name, value in _named(seen, k).items():
             if name in ("share_met", "exact_count", "precision"):
                 yield Row(str(k), "", f"detector_{name}", value)
 
-    def _scenes(self, world: ObjectWorld, k: int, n: int, seed: int) -> Factors:
-        """n scenes, cut to K objects."""
-        return {
-            name: part[:n] for name, part in cut(_drawn(world, _ROUND * -(-n // _ROUND), seed), k).items()
-        }
-
     def _asked(self, world: ObjectWorld, k: int, images: int, seed: int) -> list[measures.Cells]:
-        return _cells(world, list(self._scenes(world, k, images, seed)["centres"][:, :k]))
+        return list(world.cell_of(_scenes(world, k, images, seed)["centres"][:, :k]).numpy())
 
     def _images(self, k: int, conditions: int) -> int:
         least = min(self.least, conditions)
@@ -162,11 +155,34 @@ def _name(k: int, image: int | str) -> str:
     return f"length {k} image {image}"
 
 
+def cells_above(world: ObjectWorld, found: Found, heat: float) -> list[measures.Cells]:
+    """The cells of each image's objects: its peaks of at least a heat."""
+    cells, there = world.cell_of(found.centres).numpy(), (found.heat >= heat).numpy()
+    return [mine[kept] for mine, kept in zip(cells, there)]
+
+
+def _scenes(world: ObjectWorld, k: int, n: int, seed: int) -> Factors:
+    """n scenes, cut to K objects."""
+    drawn = _drawn(_unconditioned(world), _ROUND * -(-n // _ROUND), seed)
+    return {name: part[:n] for name, part in cut(drawn, k).items()}
+
+
+def _unconditioned(world: ObjectWorld) -> ObjectWorld:
+    """The world as it looks, whatever is told of it: members that are told different things share its scenes."""
+    looks = {name: part for name, part in world.settings.items() if name not in world.condition_settings}
+    plain = build_world(world.name, **looks)
+    assert isinstance(plain, ObjectWorld)
+    return plain
+
+
+# Laying scenes out and rendering them takes a while, and every evaluation and every member of a seed asks for the same.
+
+
 @functools.lru_cache(maxsize=32)
 def _drawn(world: ObjectWorld, n: int, seed: int) -> Factors:
-    """Laying scenes out takes a while, and every evaluation asks for the same."""
     return world.draw((world.most,), n, seed)
 
 
-def _cells(world: ObjectWorld, centres: Sequence[Tensor]) -> list[measures.Cells]:
-    return [world.cell_of(points).numpy() for points in centres]
+@functools.lru_cache(maxsize=64)  # thirteen numbers of objects, a few seeds
+def _pictures(world: ObjectWorld, k: int, n: int, seed: int) -> Tensor:
+    return world.render(_scenes(world, k, n, seed))
