@@ -46,6 +46,12 @@ def test_it_counts_and_finds_real_objects(world, detector):
     assert all(len(high) <= len(low) for high, low in zip(seen.above(0.8), seen.above(0.2)))
 
 
+def test_it_is_validated_on_many_images_of_every_number(world, detector):
+    found = validate(detector, world)
+    assert found.images_per_class == 500
+    assert list(found.per_class) == [str(k) for k in range(world.most + 1)]
+
+
 def test_empty_and_meaningless_images_hold_nothing(world, detector):
     assert detector.predict(world.sample((0,), 5, 3).images).unique().tolist() == [0]
     grey = torch.full((2, *world.image_shape), 0.5)

@@ -41,12 +41,15 @@ class Validation:
         return cls(**{**data, "confusion": confusion})
 
 
-def validate(probe: Probe, world: World, images_per_class: int = 200, seed: int = 0) -> Validation:
-    """Judge fresh real images of every class that has any.
+def validate(probe: Probe, world: World, images_per_class: int | None = None, seed: int = 0) -> Validation:
+    """Judge fresh real images of every class that has any: 200 of each unless told, 500 for a detector, of which
+    something is asked for every class.
 
     How the probe would read a class without a real image is estimated: as if it erred in each variable by itself, as
     often as it does on the other classes.
     """
+    if images_per_class is None:
+        images_per_class = 500 if probe.kind == "detector" else 200
     if images_per_class < 1:
         raise InputError(f"cannot validate a probe on {images_per_class} images per class; use 1 or more")
     if probe.space.concepts != world.space.concepts:
