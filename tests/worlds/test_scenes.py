@@ -11,7 +11,7 @@ from torch import Tensor
 
 from conceptlab.errors import InputError
 from conceptlab.worlds import Scenes, build
-from conceptlab.worlds.scenes import renderers
+from conceptlab.worlds.scenes import raycaster, renderers
 from conceptlab.worlds.scenes.camera import CAMERA, HALF_FRAME, Camera
 from conceptlab.worlds.scenes.solids import FAR, SHAPES, half_height, meet, normal
 
@@ -82,6 +82,31 @@ def test_objects_hide_the_ground_and_cast_shadows() -> None:
     outline = [world.resolution**2 * 0.5 * math.pi * 0.1**2] * 6
     darker = ((without - with_object).amax(1) > 4 / 255).sum((1, 2))
     assert (darker > torch.tensor(outline) * 0.2).all()
+
+
+def test_hardly_anything_is_hidden_in_the_most_crowded_scenes() -> None:
+    world = Scenes()
+    scene = world.draw((12,), 12, seed=4)
+    camera, solids = Camera.at(scene["camera"]), raycaster.Solids(scene)
+    rays = camera.rays(96, (0.5, 0.5))
+    distances = torch.stack(list(solids.distances(camera.position[:, None].expand_as(rays), rays)), 1)
+    outline = distances < FAR
+    seen = outline & (distances == distances.amin(1, keepdim=True))
+    visible = seen.sum(2) / outline.sum(2)
+    assert visible.min() > 0.75
+    assert (visible > 0.95).float().mean() > 0.97
+
+
+def test_a_small_grey_solid_stands_out_wherever_it_stands() -> None:
+    """A detector, or a reader, must see every object: CLEVR's grey is the colour closest to the ground's."""
+    world = Scenes()
+    factors = world.draw((12,), 8, seed=5)
+    factors = factors | {"colour": torch.zeros_like(factors["colour"]), "count": torch.ones(8).long()}
+    empty = world.render({**factors, "count": torch.zeros(8).long()})
+    x, y = factors["centres"][:, 0].long().unbind(1)
+    contrast = (world.render(factors) - empty)[torch.arange(8), :, y, x].abs().amax(1)
+    assert contrast.median() > 0.15
+    assert contrast.min() > 0.05
 
 
 def test_materials_and_colours_show() -> None:

@@ -24,7 +24,7 @@ from conceptlab.worlds.scenes.layout import lay_out
 __all__ = ["Scenes", "raycaster", "renderers"]
 
 # Raised when layouts or pictures change, so that what was rendered before is not taken for what would be now.
-VERSION = 1
+VERSION = 2
 _TURNED = 1024  # scenes laid out at once on a CPU
 
 

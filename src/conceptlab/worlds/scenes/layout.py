@@ -3,8 +3,8 @@
 CLEVR keeps .25 between any two solids and .4 between their places to the left and right, and to the front and back,
 as the camera sees them; a scene in which something is mostly hidden is thrown away. The .4 serve questions such as
 "what is left of …", and twelve solids do not fit with it: here it is .1. What would hide something is decided before
-rendering: in the picture, the circles around two solids of their size do not overlap, and no two centres lie in
-one cell. All solids lie within the picture.
+rendering: in the picture, the circles around two solids do not overlap, and no two centres lie in one cell. All solids
+lie within the picture.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ FIELD = 3.0
 """Solids stand within ± this far of the origin."""
 LEAST_DISTANCE = 0.25
 MARGIN = 0.1
-OVERLAP = 1.0
-"""Centres in the picture are at least this multiple of the sum of the two outlines' radii apart."""
+OUTLINES = (1.0, 1.1, 1.2)
+"""The radius of the circle around a sphere, cube or cylinder in the picture, over its size. Corners reach out of it (a
+cylinder's to 1.35): with whole outlines apart twelve solids seldom fit. In scenes of twelve one solid in a hundred
+has more than 5 % of its pixels behind another, and none more than a fifth."""
 LEAST_CELLS = 1.5
 """Centres in the picture are at least so many cells apart, and so never in one cell."""
 CANDIDATES = 192
@@ -80,7 +82,7 @@ def _candidates(keys: Tensor, camera: Camera, colours: int, resolution: int) -> 
         "ground": ground,
         "angle": spots[:, 2] * 2 * math.pi,
         "centres": centres,
-        "radius": size * scale,
+        "radius": size * scale * torch.tensor(OUTLINES, dtype=torch.float64, device=keys.device)[shape],
         "seen_along": torch.einsum("nij,ncj->nci", camera.flat, ground),
     }
 
@@ -95,7 +97,7 @@ def _clash(resolution: int, cells: int) -> Callable[[Objects, Objects], Tensor]:
             return outside
         touching = _apart(new, placed, "ground") < LEAST_DISTANCE + _sum(new, placed, "size")
         aligned = (new["seen_along"][:, :, None] - placed["seen_along"][:, None]).abs().amin(-1) < MARGIN
-        least = (OVERLAP * _sum(new, placed, "radius")).clamp(min=LEAST_CELLS * cell)
+        least = _sum(new, placed, "radius").clamp(min=LEAST_CELLS * cell)
         hidden = _apart(new, placed, "centres") < least
         return outside | (touching | aligned | hidden).any(-1)
 

@@ -23,9 +23,9 @@ from conceptlab.worlds.scenes.solids import FAR, half_height, meet, normal
 _PIECE = {"cpu": 1 << 20, "cuda": 1 << 24}
 _WITHIN = ((0.25, 0.375), (0.75, 0.125), (0.375, 0.875), (0.875, 0.625))
 _LAMP_WIDTH = 0.35
-_POWER = torch.tensor((23.0, 7.5, 8.5))  # key, fill, back
+_POWER = torch.tensor((16.0, 5.25, 6.0))  # key, fill, back
 _AMBIENT = 0.3
-_GROUND = 0.47
+_GROUND = 0.8  # light enough for a small grey solid (.34) to stand out also far from the lamps
 _SHARPNESS = torch.tensor((12.0, 120.0))  # of highlights on rubber and metal
 _SHINE = torch.tensor((0.12, 1.1))
 _MIRROR = torch.tensor((0.0, 0.62))  # how much of a material's light is mirrored
@@ -62,7 +62,7 @@ def _piece(factors: Factors, scenes: slice, objects: int, device: torch.device) 
 
 def _render(scene: Factors, resolution: int) -> Tensor:
     camera = Camera.at(scene["camera"])
-    solids = _Solids(scene)
+    solids = Solids(scene)
     light = torch.zeros(len(scene["count"]), resolution**2, 3, device=scene["camera"].device)
     for number, within in enumerate(_WITHIN):
         light += _look(solids, camera, camera.rays(resolution, within), _lamps(scene["lamps"], number))
@@ -76,7 +76,7 @@ def _lamps(lamps: Tensor, number: int) -> Tensor:
     return lamps + _LAMP_WIDTH * torch.tensor((x, y, 0.0), device=lamps.device)
 
 
-class _Solids:
+class Solids:
     """The objects of n scenes: their frames, and where rays meet them."""
 
     def __init__(self, scene: Factors) -> None:
@@ -128,7 +128,7 @@ class _Solids:
         return (turn.mT @ normal(self.of(self.shape, which), local)[..., None])[..., 0]
 
 
-def _look(solids: _Solids, camera: Camera, direction: Tensor, lamps: Tensor) -> Tensor:
+def _look(solids: Solids, camera: Camera, direction: Tensor, lamps: Tensor) -> Tensor:
     """The light (n, P, 3) that comes along rays from the camera."""
     origin = camera.position[:, None].expand_as(direction)
     distance, which = solids.nearest(origin, direction)
@@ -148,7 +148,7 @@ def _look(solids: _Solids, camera: Camera, direction: Tensor, lamps: Tensor) -> 
 
 
 def _lit(
-    solids: _Solids,
+    solids: Solids,
     points: Tensor,
     facing: Tensor,
     direction: Tensor,
