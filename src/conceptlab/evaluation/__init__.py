@@ -5,6 +5,7 @@ from conceptlab.evaluation.composition import Composition
 from conceptlab.evaluation.cost import drawn_images, evaluation_flops
 from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.embeddings import Disentanglement
+from conceptlab.evaluation.full_sampling import FullSampling
 from conceptlab.evaluation.generate import Drawing, draw_one, generate
 from conceptlab.evaluation.interventions import Guided, Latent, Patch
 from conceptlab.evaluation.length import Length
@@ -37,6 +38,7 @@ __all__ = [
     "Edges",
     "Edit",
     "Family",
+    "FullSampling",
     "Guidance",
     "Guided",
     "Latent",

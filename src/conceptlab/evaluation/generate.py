@@ -40,10 +40,14 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
 
 
 def draw_one(
-    denoiser: Denoiser, process: Process, recipe: Recipe, prompts: Sequence[Prompt]
+    denoiser: Denoiser,
+    process: Process,
+    recipe: Recipe,
+    prompts: Sequence[Prompt],
+    dtype: torch.dtype = torch.float32,
 ) -> dict[str, Tensor]:
-    """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one."""
-    state = {f"denoiser.{name}": p[None] for name, p in denoiser.named_parameters()}
+    """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one, which computes in `dtype`."""
+    state = {f"denoiser.{name}": p[None].to(dtype) for name, p in denoiser.named_parameters()}
     state |= {f"process.{name}": p[None, None] for name, p in process.named_parameters()}
     drawing = Drawing(CohortDenoiser(denoiser), process, recipe).eval()
 
@@ -51,7 +55,7 @@ def draw_one(
         return functional_call(drawing, state, batch)
 
     embedded = [embed_prompts(denoiser, prompts)]
-    return _in_batches(draw, [recipe.seed], [prompts], embedded, next(denoiser.parameters()).dtype, {})[0]
+    return _in_batches(draw, [recipe.seed], [prompts], embedded, dtype, {})[0]
 
 
 def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedding, Embedding]:
