@@ -182,6 +182,7 @@ VALUES: dict[str, Callable[[Array], Tables]] = {
     "finetune.insufficient": _insufficient,
     "threshold.predicted": _predicted,
     "ablation.order": _order(3, switch="base"),
+    "sampling.agree": lambda v: {"sampling": _frame(v, difference=v)},
 }
 
 TRENDS: dict[str, Callable[[Array], Tables]] = {

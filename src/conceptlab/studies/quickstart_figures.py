@@ -66,20 +66,20 @@ def shown_classes(split: Split) -> list[Class]:
     return [groups[0][0], *middle[:3], *(groups[-1][-1:] if len(groups) > 1 else ())]
 
 
-def samples_over_training(ax: Axes, member: Member, classes: list[Class]) -> None:
+def samples_over_training(ax: Axes, member: Member, classes: list[Class], columns: int = _COLUMNS) -> None:
     """The same noise at every step, so that one drawing is followed through training."""
     steps = member.sample_steps
     if not steps:
         ax.axis("off")
         ax.text(0.5, 0.5, "no samples were kept", ha="center", va="center", transform=ax.transAxes)
         return
-    chosen = [steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, _COLUMNS).round().astype(int))]
+    chosen = [steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, columns).round().astype(int))]
     space, split = member.world.space, member.split
     rows = [space.classes.index(cls) for cls in classes]
-    columns = [member.samples(step).numpy()[rows, 0] for step in chosen]
+    drawn = [member.samples(step).numpy()[rows, 0] for step in chosen]
     figures.strip(
         ax,
-        np.stack(columns, axis=1),
+        np.stack(drawn, axis=1),
         [space.code(cls) for cls in classes],
         [str(step) for step in chosen],
         row_colours=[figures.distance_colour(split.distance(cls)) for cls in classes],

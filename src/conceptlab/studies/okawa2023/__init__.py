@@ -18,7 +18,8 @@ from conceptlab.studies.okawa2023 import (
     order,
     recipes,
 )
-from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, base
+from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
+from conceptlab.studies.sampling_check import agreement_claim, draw_sampling, sampling_tables
 from conceptlab.studies.study import Figure, Study
 
 __all__ = ["STUDY"]
@@ -44,7 +45,8 @@ _EMERGENCE = (
 _DATA = (
     Figure("fig8", "Critical frequency", "accuracy against the number of samples of one class",
            data.sample_tables, draw_data.draw_samples,
-           lambda scale, seeds: recipes.samples(scale, seeds, ("001", "100")), data_claims.FIG8),
+           lambda scale, seeds: recipes.samples(scale, seeds, ("001", "100")), data_claims.FIG8,
+           seeds=SWEEP_SEEDS),
     Figure("fig9", "Adversarial training and fine-tuning", "misgeneralisation, and what fine-tuning does to it",
            data.tuning_tables, draw_data.draw_adversarial, recipes.figure9, data_claims.FIG9),
     Figure("fig10", "CelebA", "order by distance and the rarer gender, on photographs",
@@ -64,19 +66,28 @@ _APPENDIX = (
 
 _NAMED = (
     Figure("frequency", "Rarity", "emergence time against the share of a class: rarely drawn, few images, balanced",
-           data.frequency_tables, draw_sweeps.draw_frequency, recipes.frequency, data_claims.FREQUENCY),
+           data.frequency_tables, draw_sweeps.draw_frequency, recipes.frequency, data_claims.FREQUENCY,
+           seeds=SWEEP_SEEDS),
     Figure("centres", "Every corner as centre", "does the order by distance hold whichever class is in the middle?",
-           data.centre_tables, draw_sweeps.draw_centres, recipes.centres, data_claims.CENTRES),
+           data.centre_tables, draw_sweeps.draw_centres, recipes.centres, data_claims.CENTRES,
+           seeds=SWEEP_SEEDS),
     Figure("correlation", "Correlated concepts", "where joint accuracy leaves the product",
-           data.correlation_tables, draw_sweeps.draw_correlation, recipes.correlation, data_claims.CORRELATION),
+           data.correlation_tables, draw_sweeps.draw_correlation, recipes.correlation, data_claims.CORRELATION,
+           seeds=SWEEP_SEEDS),
     Figure("finetune", "Fine-tuning at large", "four adversarial sets, three learning rates, both data modes",
-           data.tuning_tables, draw_data.draw_finetune, recipes.finetune, data_claims.FINETUNE),
+           data.tuning_tables, draw_data.draw_finetune, recipes.finetune, data_claims.FINETUNE,
+           seeds=SWEEP_SEEDS),
     Figure("distance", "Beyond Hamming", "distance weighted by concept signal as a predictor of emergence",
-           data.distance_tables, draw_sweeps.draw_distance, recipes.centres, data_claims.DISTANCE),
+           data.distance_tables, draw_sweeps.draw_distance, recipes.centres, data_claims.DISTANCE,
+           seeds=SWEEP_SEEDS),
     Figure("threshold", "Critical numbers foretold", "critical sample numbers from concept signal, before training",
-           data.threshold_tables, draw_sweeps.draw_threshold, recipes.samples, data_claims.THRESHOLDS),
+           data.threshold_tables, draw_sweeps.draw_threshold, recipes.samples, data_claims.THRESHOLDS,
+           seeds=SWEEP_SEEDS),
     Figure("ablation", "Where paper and code disagree", "emergence times of Figure 5 under each switch",
-           data.ablation_tables, draw_sweeps.draw_ablation, recipes.ablation, data_claims.ABLATION),
+           data.ablation_tables, draw_sweeps.draw_ablation, recipes.ablation, data_claims.ABLATION,
+           seeds=SWEEP_SEEDS),
+    Figure("sampling", "Few steps against full sampling", "accuracy of every class drawn in few steps and in full",
+           sampling_tables, draw_sampling, base, (agreement_claim(PAPER),)),
 )  # fmt: skip
 
 STUDY = Study(

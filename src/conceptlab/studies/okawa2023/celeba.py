@@ -20,7 +20,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import Member, gather
 from conceptlab.store.files import read_json
 from conceptlab.studies.okawa2023.draw_order import accuracy_with_marks, graph_with_paths, seeds_of
-from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, THRESHOLD
+from conceptlab.studies.okawa2023.settings import MEASUREMENTS, MINIMAL, SETTINGS, THRESHOLD
 from conceptlab.studies.okawa2023.tables import emergence, labelled, shown, signatures, variable_emergence
 from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Scale, Tables
@@ -46,7 +46,12 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
         train=dict.fromkeys(MINIMAL, _IMAGES[scale]),
         denoiser=denoiser,
         steps=_STEPS[scale],
-        evaluation=replace(base.evaluation, probe={"name": "cnn", **_PROBE[scale]}, second_probe=None),
+        evaluation=replace(
+            base.evaluation,
+            probe={"name": "cnn", **_PROBE[scale]},
+            second_probe=None,
+            measurements=MEASUREMENTS,
+        ),
     )
     return [recipe.with_seed(seed) for seed in seeds]
 

@@ -16,6 +16,7 @@ from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
 from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import (
+    at_common_steps,
     emergence,
     final,
     joint,
@@ -132,7 +133,7 @@ def frequency_tables(results: Results) -> dict[str, pd.DataFrame]:
         way, share = recipes.rarity_of(recipe)
         return {"way": way, "share": share}
 
-    curves = labelled(results, label)
+    curves = at_common_steps(labelled(results, label), ["way", "share"])
     times = emergence(curves, ["way", "share"])
     times["role"] = [_role(cls, recipes.RARE) for cls in times["class"]]
     return {"curves": joint(curves), "times": times, "signatures": signatures(results, label)}
@@ -144,7 +145,7 @@ def centre_tables(results: Results) -> dict[str, pd.DataFrame]:
     def label(recipe: Recipe) -> Mapping[str, Any]:
         return {"centre": recipes.centre_of(recipe)}
 
-    curves = labelled(results, label)
+    curves = at_common_steps(labelled(results, label), ["centre"])
     return {
         "curves": joint(curves),
         "times": emergence(curves, ["centre"]),
@@ -208,7 +209,7 @@ def ablation_tables(results: Results) -> dict[str, pd.DataFrame]:
     def label(recipe: Recipe) -> Mapping[str, Any]:
         return {"switch": recipes.switch_of(recipe, results.scale)}
 
-    curves = labelled(results, label)
+    curves = at_common_steps(labelled(results, label), ["switch"])
     base = curves[curves["switch"] == "base"]
     judged = emergence(base, ["switch"], measure="probability").assign(switch="probability product")
     times = pd.concat([emergence(curves, ["switch"]), judged], ignore_index=True)

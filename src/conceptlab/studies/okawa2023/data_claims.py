@@ -30,6 +30,8 @@ _HALF = 0.5
 not is misgeneralised."""
 _FORGOTTEN = 0.1
 """A class is partly overwritten if its accuracy falls by more than this."""
+_IMAGES = 200
+"""Final images of a class in members of sweeps, at paper scale."""
 # Spearman's ρ over five settings changes by .1 when two neighbours swap: 3 (the cap of |z|) - artanh(.9).
 _ONE_SWAP = 1.53
 
@@ -192,17 +194,18 @@ FIG9 = (
     _claim(
         "fig9", "misgeneralises", "Trained on small triangles only, the model draws small circles as triangles.",
         "share of triangles among drawings of 010 and 011", measure=_misgeneralises, threshold=_HALF, side="above",
-        resolution=accuracy_resolution(_HALF, 2000),
+        resolution=accuracy_resolution(_HALF, 2 * _IMAGES),
     ),
     _claim(
         "fig9", "not-repaired", "Adding 101 to the old data does not repair it.",
         "final accuracy of 010 and 011 after fine-tuning with 101, old data kept", measure=_unrepaired,
-        threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 2000),
+        threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 2 * _IMAGES),
     ),
     _claim(
         "fig9", "overwrites", "Adding 010 or 011 overwrites what was learnt, though the old data are kept.",
         "fall of the old classes' mean accuracy by fine-tuning with 010 or 011, old data kept",
-        measure=_overwritten, threshold=_FORGOTTEN, side="above", resolution=accuracy_resolution(_FORGOTTEN, 4000),
+        measure=_overwritten, threshold=_FORGOTTEN, side="above",
+        resolution=accuracy_resolution(_FORGOTTEN, 4 * _IMAGES),
     ),
 )  # fmt: skip
 
@@ -249,7 +252,7 @@ FINETUNE = (
     _claim(
         "finetune", "insufficient", "Fine-tuning repairs no kind of misgeneralisation, whatever the rate.",
         "largest mean accuracy, over sets and rates, of classes misgeneralised before and still unseen, old data kept",
-        measure=_repaired_anywhere, threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 3000),
+        measure=_repaired_anywhere, threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 3 * _IMAGES),
     ),
 )  # fmt: skip
 

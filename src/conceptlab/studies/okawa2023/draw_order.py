@@ -19,6 +19,8 @@ from conceptlab.studies.study import Results, Tables
 from conceptlab.theory.toy import success_probability
 
 _GREY = "#8a8f98"
+_WIDE = 18
+"""Pictures in a strip as wide as the page."""
 
 
 def seeds_of(table: pd.DataFrame) -> str:
@@ -41,7 +43,7 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     accuracy_with_marks(ax, curves, times, chance=1 / len(space))
     ax = page.add_subplot(grid[1, :])
     figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
-    samples_over_training(ax, member, shown_classes(split))
+    samples_over_training(ax, member, shown_classes(split), columns=_WIDE)
     figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {marks_text(times, THRESHOLD)}")
     return page
 

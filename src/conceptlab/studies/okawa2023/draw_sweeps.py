@@ -85,7 +85,7 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
             middle = rows.assign(time=rows["time"].fillna(1.3 * last)).groupby("share")["time"].median()
             ax.plot(middle.index, middle, color=line.colour, lw=1, label=line.label)
         ax.set_xscale("log")
-        shares = sorted(own["share"].unique())
+        shares = sorted(own[own["way"].isin(["drawn rarely", "base"])]["share"].unique())
         ax.set_xticks(shares, [f"{100 * share:g}" for share in shares])
         ax.minorticks_off()
         ax.set_xlabel("share of 001, %")

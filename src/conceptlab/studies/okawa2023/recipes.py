@@ -13,7 +13,7 @@ from typing import Any
 
 from conceptlab.concepts import ConceptSpace, Split, Variable
 from conceptlab.recipe import Recipe, flatten
-from conceptlab.studies.okawa2023.settings import FOUR, MINIMAL, SETTINGS, base
+from conceptlab.studies.okawa2023.settings import FOUR, MEASUREMENTS, MINIMAL, SETTINGS, base, swept
 from conceptlab.studies.study import Scale
 from conceptlab.worlds import build as build_world
 
@@ -43,6 +43,11 @@ def vary(recipes: Sequence[Recipe], settings: Mapping[str, Any]) -> list[Recipe]
     return [recipe.with_settings(settings) for recipe in recipes]
 
 
+def _trained_on(train: Mapping[str, int], scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    """Members of a sweep over training sets."""
+    return [replace(recipe, train=dict(train)) for recipe in swept(scale, seeds)]
+
+
 # --- centres ---
 
 
@@ -51,7 +56,8 @@ def centres(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     found = []
     for centre in SETTINGS[scale].centres:
         train = {_CUBE.code(cls): SETTINGS[scale].images for cls in Split.around(_CUBE, centre, 1).counts}
-        found += [replace(recipe, train=train) for recipe in base(scale, seeds)]
+        known = set(train) == set(MINIMAL)
+        found += base(scale, seeds) if known else _trained_on(train, scale, seeds)
     return found
 
 
@@ -68,11 +74,10 @@ def centre_of(recipe: Recipe) -> str:
 def samples(scale: Scale, seeds: Sequence[int], series: Sequence[str] = tuple(SERIES)) -> list[Recipe]:
     """The base with fewer samples of one training class, from none at all up to as many as of the others."""
     found = base(scale, seeds)
-    for cls, count in product(series, SETTINGS[scale].counts):
-        train = {other: SETTINGS[scale].images for other in MINIMAL if other != cls} | (
-            {cls: count} if count else {}
-        )
-        found += [replace(recipe, train=train) for recipe in base(scale, seeds)]
+    for cls in series:
+        others = {other: SETTINGS[scale].images for other in MINIMAL if other != cls}
+        for count in SETTINGS[scale].counts[cls]:
+            found += _trained_on(others | ({cls: count} if count else {}), scale, seeds)
     return found
 
 
@@ -91,14 +96,14 @@ def frequency(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """Three ways for a class to be rare: drawn rarely from many images; few images, drawn as often as others (which is
     the remedy of balanced sampling); and both, as in a data set where it is simply rare."""
     setting, found = SETTINGS[scale], base(scale, seeds)
-    full = dict.fromkeys(MINIMAL, setting.images)
+    full: dict[str, int] = dict.fromkeys(MINIMAL, setting.images)
     for share in setting.shares:
-        few = full | {RARE: max(1, round(share * 3 * setting.images / (1 - share)))}
         seldom = {cls: share if cls == RARE else (1 - share) / 3 for cls in MINIMAL}
-        for recipe in base(scale, seeds):
-            found.append(replace(recipe, train=full, shares=seldom))
-            found.append(replace(recipe, train=few, shares=dict.fromkeys(MINIMAL, 0.25)))
-            found.append(replace(recipe, train=few))
+        found += [replace(recipe, shares=seldom) for recipe in _trained_on(full, scale, seeds)]
+    for count in setting.rare:
+        natural = _trained_on(full | {RARE: count}, scale, seeds)
+        evenly = dict.fromkeys(MINIMAL, 0.25)
+        found += natural + [replace(recipe, shares=evenly) for recipe in natural]
     return found
 
 
@@ -124,7 +129,7 @@ def correlation(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
         apart, together = round(total * (1 - rho) / 4), round(total * (1 + rho) / 4)
         counts = {"000": together, "110": together, "010": apart, "100": apart, "001": setting.images}
         train = {cls: count for cls, count in counts.items() if count}
-        found += [replace(recipe, train=train) for recipe in base(scale, seeds)]
+        found += _trained_on(train, scale, seeds)
     return found
 
 
@@ -137,8 +142,7 @@ def correlation_of(recipe: Recipe) -> float:
 
 
 def adversarial(scale: Scale, seeds: Sequence[int], train: Sequence[str] = ADVERSARIAL) -> list[Recipe]:
-    counts = dict.fromkeys(train, SETTINGS[scale].images)
-    return [replace(recipe, train=counts) for recipe in base(scale, seeds)]
+    return _trained_on(dict.fromkeys(train, SETTINGS[scale].images), scale, seeds)
 
 
 def tuned(scale: Scale, before: Recipe, added: str, *, keep: bool, rate: float = 1.0) -> Recipe:
@@ -153,7 +157,8 @@ def tuned(scale: Scale, before: Recipe, added: str, *, keep: bool, rate: float =
         start=before.to_dict(),
         steps=setting.tune_steps,
         optimiser=optimiser,
-        evaluation=replace(before.evaluation, count=min(20, before.evaluation.count), spacing="linear"),
+        # The end is what is asked for.
+        evaluation=replace(before.evaluation, count=4, spacing="linear"),
     )
 
 
@@ -195,13 +200,14 @@ def four(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """Figure 16: the background as a fourth variable. As many images in all as with three."""
     setting = SETTINGS[scale]
     train = dict.fromkeys(FOUR, 4 * setting.images // 5)
-    return vary([replace(recipe, train=train) for recipe in base(scale, seeds)], setting.four)
+    found = [replace(recipe, train=train) for recipe in base(scale, seeds)]
+    return vary(found, {"evaluation.measurements": MEASUREMENTS, **setting.four})
 
 
 def ablation(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     found = base(scale, seeds)
     for settings in SETTINGS[scale].switches.values():
-        found += vary(base(scale, seeds), settings)
+        found += vary(swept(scale, seeds), settings)
     return found
 
 

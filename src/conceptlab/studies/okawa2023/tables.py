@@ -39,6 +39,12 @@ def labelled(results: Results, label: Label = plain) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=COLUMNS)
 
 
+def at_common_steps(curves: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Only the evaluations that all members have, which `by` tells apart: times read off finer curves are earlier."""
+    steps = [set(own["step"]) for _, own in curves.groupby(["seed", *by])]
+    return curves[curves["step"].isin(set.intersection(*steps))].reset_index(drop=True)
+
+
 def shown(curves: pd.DataFrame) -> pd.DataFrame:
     """The rows that pictures are drawn from: without what was drawn in place of what."""
     return curves[curves["measure"] != "drawn"].reset_index(drop=True)
