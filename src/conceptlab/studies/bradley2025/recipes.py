@@ -19,7 +19,7 @@ _LOCALITY: dict[Scale, dict[str, Any]] = {
 }
 _COMPOSITION: dict[Scale, dict[str, Any]] = {
     "tiny": {"conditions": 4, "counts": [1, 4]},
-    "small": {"conditions": 100},
+    "small": {"conditions": 50, "counts": [1, 3, 8]},
     "paper": {"conditions": 48, "counts": [3, 8]},
 }
 
@@ -66,7 +66,7 @@ def experiment(scale: Scale, name: str, trained: int, seed: int, reach: int | No
 def _training(scale: Scale) -> dict[str, Any]:
     size = SIZES[scale]
     if scale == "paper":
-        optimiser = Optimiser(learning_rate=3e-4, weight_decay=0.01, clip=1.0, warmup=500, decay="cosine")
+        optimiser = Optimiser(learning_rate=5e-4, weight_decay=0.01, clip=1.0, warmup=500, decay="cosine")
         return {**size.training, "optimiser": optimiser, "ema": 0.999, "precision": "bfloat16"}
     return {**size.training, "optimiser": Optimiser(learning_rate=1e-3, clip=1.0, decay="cosine")}
 
@@ -74,7 +74,7 @@ def _training(scale: Scale) -> dict[str, Any]:
 def _evaluation(scale: Scale) -> Evaluation:
     size = SIZES[scale]
     return Evaluation(
-        count={"tiny": 1, "small": 1, "paper": 4}[scale],
+        count=2 if scale == "paper" else 1,
         images=24 if scale == "paper" else 100,
         final_images=size.conditions,
         sampler_steps={"tiny": 4, "small": 20, "paper": 50}[scale],
