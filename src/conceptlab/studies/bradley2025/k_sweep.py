@@ -14,7 +14,7 @@ from conceptlab.denoisers import build as build_denoiser
 from conceptlab.studies.bradley2025.claims import K_SWEEP
 from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES, k_axis, share_lines
 from conceptlab.studies.bradley2025.recipes import reach_sweep
-from conceptlab.studies.bradley2025.settings import SIZES
+from conceptlab.studies.bradley2025.settings import SIZES, TRAINED_SEEDS
 from conceptlab.studies.bradley2025.tables import SETTINGS, WHOLE, labelled_metrics, length_tables
 from conceptlab.studies.study import Figure, Results, Tables
 
@@ -136,5 +136,6 @@ FIGURES = (
         draw=draw_sweep,
         recipes=reach_sweep,
         claims=K_SWEEP,
+        seeds=TRAINED_SEEDS,
     ),
 )

@@ -18,7 +18,7 @@ from conceptlab.studies.bradley2025.drawing import (
     share_lines,
 )
 from conceptlab.studies.bradley2025.recipes import experiments
-from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES
+from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES, TRAINED_SEEDS
 from conceptlab.studies.bradley2025.tables import first_member, length_tables
 from conceptlab.studies.study import Figure, Results, Tables
 from conceptlab.worlds import ObjectWorld
@@ -132,5 +132,6 @@ FIGURES = (
         draw=draw_length,
         recipes=experiments,
         claims=LENGTH,
+        seeds=TRAINED_SEEDS,
     ),
 )

@@ -11,7 +11,7 @@ from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_locality import draw_locality
 from conceptlab.studies.bradley2025.recipes import experiments, reach_sweep
-from conceptlab.studies.bradley2025.settings import PAPER, SIZES
+from conceptlab.studies.bradley2025.settings import PAPER, SIZES, TRAINED_SEEDS
 from conceptlab.studies.bradley2025.tables import SETTINGS, WHOLE, labelled_metrics, summary
 from conceptlab.studies.study import Figure, Results, Scale
 from conceptlab.worlds import ObjectWorld
@@ -165,5 +165,6 @@ FIGURES = (
         draw=draw_locality,
         recipes=_recipes,
         claims=CLAIMS,
+        seeds=TRAINED_SEEDS,
     ),
 )
