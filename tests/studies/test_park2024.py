@@ -35,9 +35,9 @@ def runs(tmp_path_factory) -> dict[str, FigureRun]:
 
 
 def test_every_figure_is_drawn_and_judged_from_shared_members(runs):
-    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking"}
+    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking", "sampling"}
     members = {member for r in runs.values() for member in r.manifest["members"]}
-    assert len(members) == 6, "four of the sweep, two masked"
+    assert len(members) == 8, "four of the sweep, two masked, two to check the sampling"
     for id_, figure_run in runs.items():
         assert [p.stem for p in figure_run.pictures] == [id_]
         assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)
@@ -102,6 +102,18 @@ def test_an_answer_tells_can_from_does(runs):
     assert "latent (all × 2) in 90%" in told(0.1, 0.9)
     assert told(0.8, 0.9).startswith("It can and does")
     assert told(0.1, 0.2).startswith("It cannot yet")
+
+
+def test_sampling_is_checked_before_during_and_after_emergence(runs):
+    table = runs["sampling"].tables["sampling"]
+    assert list(table["step"].unique()) == [4, 8, 12]
+    assert len(table) == 2 * 3 * 4, "seeds, evaluations, classes"
+    assert (table["full"] - table["few"]).to_numpy() == pytest.approx(table["difference"].to_numpy())
+    recipe, *_ = STUDY.figure("sampling").recipes("paper", [0])
+    (same,) = (r for r in sweep("paper", [0]) if r.world == recipe.world)
+    # A shorter run is the beginning of the sweep's own, because nothing in training knows how long it is.
+    assert same.optimiser == recipe.optimiser
+    assert (same.optimiser.decay, recipe.steps) == ("constant", 6000)
 
 
 def test_figures_draw_realistic_tables():

@@ -67,12 +67,18 @@ def masked(rng: Rng, effect: float = 1.0, seeds: int = 6, noise: float = 0.1) ->
     return {"times": pd.DataFrame({"seed": seed, "hidden": hidden, "final_behaviour": final})}
 
 
+def sampled(rng: Rng, effect: float = 1.0, seeds: int = 6, noise: float = 0.1) -> dict[str, pd.DataFrame]:
+    """No difference from full sampling, one at the edge of what is allowed, or one of twice that."""
+    difference = 0.05 * (1 - effect) + 0.2 * noise * rng.standard_normal(seeds)
+    return {"sampling": pd.DataFrame({"seed": range(seeds), "difference": difference})}
+
+
 def verdict(claim: Claim, tables: dict[str, pd.DataFrame]) -> str:
     return judge([claim], tables, "paper")[0].verdict
 
 
 def simulated(name: str) -> Callable[..., dict[str, pd.DataFrame]]:
-    return masked if name == "underspecified" else table
+    return {"underspecified": masked, "sampling.agree": sampled}.get(name, table)
 
 
 @pytest.mark.parametrize("name", CLAIMS)

@@ -12,7 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from conceptlab.claims import Claim
-from conceptlab.studies.park2024 import claims
+from conceptlab.studies.park2024 import claims, sampling
 from conceptlab.studies.park2024.draw_capability import (
     draw_elicitation,
     draw_fig2,
@@ -156,6 +156,7 @@ STUDY = Study(
             masking_sweep,
             claims.MASKING,
         ),
+        sampling.FIGURE,
     ),
     seeds={"tiny": 2, "small": 4, "paper": 5},
 )
