@@ -66,6 +66,17 @@ def test_reaches_differ_and_have_as_many_parameters(runs):
     assert networks.drop(WHOLE).nunique() == 1
 
 
+@pytest.mark.gpu
+def test_members_are_trained_and_measured_on_a_gpu(tmp_path):
+    """As at `paper` scale: bfloat16, and the moving average is judged."""
+    settings = {"precision": "bfloat16", "ema": 0.9, "evaluation.ema": True}
+    order = Order(STUDY, (STUDY.figure("locality"),), "tiny", (0,), settings)
+    (made,) = run(order, Store(tmp_path), torch.device("cuda"), lambda members, steps: None)
+    for name in ("levels", "mass", "near", "kept", "composition"):
+        assert made.tables[name]["experiment"].nunique() == 3, name
+        assert made.tables[name]["value" if name != "kept" else "base_share"].notna().all(), name
+
+
 def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
     monkeypatch.chdir(runs["length"].store.root.parent)
     names = run_notebook(DOCS / "notebooks" / "bradley2025.ipynb")
