@@ -21,6 +21,7 @@ from conceptlab.claims import (
     smallest,
     value_per_seed,
 )
+from conceptlab.studies.okawa2023.claims import TIME_RESOLUTION
 from conceptlab.studies.okawa2023.recipes import ADVERSARIAL, RARE
 from conceptlab.studies.okawa2023.settings import PAPER, THRESHOLD
 from conceptlab.studies.okawa2023.tables import times_by
@@ -32,8 +33,12 @@ _FORGOTTEN = 0.1
 """A class is partly overwritten if its accuracy falls by more than this."""
 _IMAGES = 200
 """Final images of a class in members of sweeps, at paper scale."""
-# Spearman's ρ over five settings changes by .1 when two neighbours swap: 3 (the cap of |z|) - artanh(.9).
-_ONE_SWAP = 1.53
+_NUMBER_RESOLUTION = math.log(100) / 7 / math.sqrt(12)
+"""Of a critical number, on the log scale: it lies anywhere between two of the numbers tried, of which seven steps lead
+from 3 to 300 (a uniform error has a standard deviation of 1/√12 of its width)."""
+_ONE_SWAP = 0.1
+"""Spearman's ρ over five settings falls by this when two neighbours swap. Its interval is on ρ itself: on Fisher's
+scale one swap from perfect order is half of all there is, and no three seeds could decide anything."""
 
 
 def _rows(table: pd.DataFrame, why: str, **wanted: Any) -> pd.DataFrame:
@@ -170,23 +175,31 @@ def _claim(figure: str, name: str, statement: str, statistic: str, **settings: A
     return Claim(f"{PAPER}.{figure}.{name}", PAPER, figure, statement, statistic, **settings)
 
 
-_LATER: dict[str, Any] = {"threshold": 1.0, "side": "above", "transform": "log"}
+_LATER: dict[str, Any] = {
+    "threshold": 1.0,
+    "side": "above",
+    "transform": "log",
+    "resolution": TIME_RESOLUTION,
+}
 _AT = f"(accuracy {THRESHOLD})"
 
 FIG8 = (
     _claim(
         "fig8", "out-of-distribution", "Composing a concept needs more samples of it than drawing it does.",
         f"critical number of samples {_AT}: unseen classes over the class itself, smaller of colour and shape",
-        measure=_out_of_distribution, **_LATER,
+        measure=_out_of_distribution,
+        # A mean over three unseen classes against one number.
+        **_LATER | {"resolution": math.sqrt(4 / 3) * _NUMBER_RESOLUTION},
     ),
     _claim(
         "fig8", "colour-before-shape", "Colour is learnt from fewer samples than shape.",
-        f"critical number of samples {_AT}: shape over colour", measure=_colour_before_shape, **_LATER,
+        f"critical number of samples {_AT}: shape over colour", measure=_colour_before_shape,
+        **_LATER | {"resolution": math.sqrt(2) * _NUMBER_RESOLUTION},
     ),
     _claim(
         "fig8", "ten", "About ten samples are enough for colour.",
         f"critical number of samples of colour {_AT} over 10, within half an order of magnitude",
-        measure=_ten, threshold=math.sqrt(10), side="within", transform="log",
+        measure=_ten, threshold=math.sqrt(10), side="within", transform="log", resolution=_NUMBER_RESOLUTION,
     ),
 )  # fmt: skip
 
@@ -213,7 +226,7 @@ FREQUENCY = (
     _claim(
         "frequency", "delay", "The rarer a concept is drawn, the more steps its unseen combinations take.",
         f"Spearman correlation of the share of draws with the emergence time {_AT} of unseen classes",
-        measure=_delay, threshold=0.0, side="below", transform="fisher", resolution=_ONE_SWAP,
+        measure=_delay, threshold=0.0, side="below", resolution=_ONE_SWAP,
     ),
     _claim(
         "frequency", "composing", "Composing a rare concept takes more steps than drawing it as it was seen.",
@@ -244,7 +257,7 @@ CORRELATION = (
     _claim(
         "correlation", "leaves-product", "Correlated concepts no longer multiply.",
         "Spearman correlation of the training correlation with |joint accuracy - product|, classes against it",
-        measure=_leaves_product, threshold=0.0, side="above", transform="fisher", resolution=_ONE_SWAP,
+        measure=_leaves_product, threshold=0.0, side="above", resolution=_ONE_SWAP,
     ),
 )  # fmt: skip
 
@@ -269,6 +282,7 @@ THRESHOLDS = (
         "threshold", "predicted", "Concept signal tells the critical number of samples before training.",
         "typical factor between predicted and measured critical numbers of shape and size",
         measure=_threshold_error, threshold=2.0, side="below", transform="log",
+        resolution=_NUMBER_RESOLUTION,
     ),
 )  # fmt: skip
 

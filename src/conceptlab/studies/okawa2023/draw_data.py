@@ -17,6 +17,8 @@ from conceptlab.studies.quickstart_figures import samples_over_training
 from conceptlab.studies.study import Results, Tables
 
 _MODES = {"before": "#8a8f98", "old data kept": "#009E73", "new class alone": "#D55E00"}
+_APART = 2.1
+"""Numbers whose ratio is smaller are not both labelled."""
 _MARKERS = {"before": "o", "old data kept": "s", "new class alone": "^"}
 
 
@@ -69,9 +71,19 @@ def count_axis(ax: Axes, counts: list[int]) -> None:
     least = max(1, min([n for n in counts if n], default=1))
     ax.set_xscale("symlog", linthresh=least)
     ax.set_xlim(-0.3 * least, 1.3 * max(counts))
-    ax.set_xticks(counts, [str(n) for n in counts])
+    ax.set_xticks(counts, _legible(counts))
     ax.minorticks_off()
     ax.set_xlabel("samples in training")
+
+
+def _legible(counts: list[int]) -> list[str]:
+    """A label for each number, left out where it would run into the last one on a logarithmic scale."""
+    labels, last = [], 0.0
+    for number in counts:
+        apart = number == 0 or number >= _APART * last
+        labels.append(str(number) if apart else "")
+        last = number if apart else last
+    return labels
 
 
 # --- Figure 9 ---

@@ -196,6 +196,10 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
     return page
 
 
+def _told(group: tuple[Hashable, pd.DataFrame]) -> float:
+    return float(group[1]["predicted"].iloc[0])
+
+
 @figures.house()
 def draw_threshold(results: Results, tables: Tables) -> Picture:
     """(a) accuracy of each variable in the class that teaches it against its samples, (b) predicted and measured
@@ -215,14 +219,15 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     figures.name_ends(left, ends)
     figures.panel(right, "b", "Told beforehand from concept signal")
     last = float(predicted["last"].max())
-    for name, rows in predicted.groupby("teaches"):
+    # Names stand to the left of the first mark and to the right of the others: predictions may be close together.
+    for place, (name, rows) in enumerate(sorted(predicted.groupby("teaches"), key=_told)):
         line = Line(colours[str(name)])
         # One at most is drawn as one: a logarithmic axis has no zero.
         time_marks(right, float(rows["predicted"].iloc[0]), list(rows["time"].clip(lower=1.0)), last, line)
         middle = float(rows["time"].fillna(1.3 * last).clip(lower=1.0).median())
         right.annotate(
-            str(name), (float(rows["predicted"].iloc[0]), middle), (6, 3), textcoords="offset points",
-            fontsize=6.8, color=line.colour,
+            str(name), (float(rows["predicted"].iloc[0]), middle), (6 if place else -6, 3),
+            textcoords="offset points", fontsize=6.8, color=line.colour, ha="left" if place else "right",
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
     right.set(xlim=(1, 2 * last), ylim=(0.8, 1.5 * last))
