@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
 from conceptlab.claims import judge
 from conceptlab.errors import InputError
+from conceptlab.evaluation import evaluation_flops
+from conceptlab.executors import piece
 from conceptlab.recipe import Recipe
 from conceptlab.store import Store
 from conceptlab.studies import SCALES, Order, Results, find, run
 from conceptlab.studies.okawa2023 import STUDY, recipes
-from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base
+from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base, swept
+from conceptlab.studies.okawa2023.tables import at_common_steps
 from conceptlab.training.cost import training_flops
 from tests.celeba_folder import write_folder
 from tests.studies.okawa_members import write_members
@@ -119,6 +123,42 @@ def test_the_paper_scale_is_the_authors() -> None:
     )
     assert recipe.train == dict.fromkeys(MINIMAL, 1250)
     assert recipe.evaluation.sampler_steps == 50
+
+
+def test_paper_scale_fits_a_lent_gpu() -> None:
+    order = Order(*find("okawa2023"), "paper", None, {})
+    training = sum(training_flops(r) for r in order.all_recipes())
+    drawing = sum(evaluation_flops(r) for r in order.all_recipes())
+    assert training + drawing < 910e15
+    assert drawing < 0.3 * (training + drawing)
+    assert {f.id for f in order.figures if len(order.seeds_of(f)) == 3} == {
+        "fig8", "frequency", "centres", "correlation", "finetune", "distance", "threshold", "ablation",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_sweeps_are_measured_where_the_base_is_and_share_what_agrees(scale) -> None:
+    (fine,), (coarse,) = base(scale, [0]), swept(scale, [0])
+    assert set(coarse.evaluation_steps()) <= set(fine.evaluation_steps())
+    assert fine.hash in {r.hash for r in recipes.centres(scale, [0])}
+    few = {r.hash for r in recipes.samples(scale, [0])}
+    natural = [r for r in recipes.frequency(scale, [0]) if recipes.rarity_of(r)[0] == "natural"]
+    assert {r.hash for r in natural} <= few
+
+
+@pytest.mark.parametrize("figure", ["fig9", "finetune"])
+def test_pieces_hold_what_is_fine_tuned_from(figure) -> None:
+    wanted = Order(*find(f"okawa2023.{figure}"), "paper", None, {}).all_recipes()
+    shares = [piece(wanted, number, 3) for number in (1, 2, 3)]
+    assert sorted(r.hash for share in shares for r in share) == sorted(r.hash for r in wanted)
+    for share in shares:
+        own = {recipe.hash for recipe in share}
+        assert all(recipe.before.hash in own for recipe in share if recipe.before is not None)
+
+
+def test_times_are_compared_at_common_evaluations() -> None:
+    curves = pd.DataFrame({"seed": 0, "way": ["fine"] * 4 + ["coarse"] * 2, "step": [1, 2, 3, 4, 2, 4]})
+    assert sorted(at_common_steps(curves, ["way"])["step"]) == [2, 2, 4, 4]
 
 
 # --- simulated learners ---
