@@ -50,7 +50,7 @@ SIZES: dict[Scale, Size] = {
         reaches=(0, 1, 3),
         images=60,
         conditions=8,
-        detector={"name": "detector", "steps": 120, "images_per_class": 100},
+        detector={"name": "detector", "steps": 80, "images_per_class": 100},
         unet={
             "name": "grid_unet",
             "channels": [16, 32],
