@@ -125,8 +125,7 @@ class Locality(Measurement):
         recipe = live.context.recipe
         scene = asked_scenes(world, k, self.images, derived_seed(recipe.seed, "evaluation/locality"))
         held = {name: tensor.to(level.alpha.device) for name, tensor in scene.items()}
-        key = random.key(recipe.seed, "locality/noise")
-        noise = random.normal(key, held["images"].shape).to(level.alpha.device)
+        noise = _noise(recipe.seed, held["images"].shape).to(level.alpha.device)
         return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
 
 
@@ -155,6 +154,12 @@ def seen_pixels(recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level
     ]
     response = torch.cat([locality.pixel_response(level, z, conditions, place) for place in where])
     return SeenPixels(response, torch.cat(where), locality.condition_share(level, z, conditions))
+
+
+@lru_cache(maxsize=8)
+def _noise(seed: int, shape: torch.Size) -> Tensor:
+    """The same at every level and for every number of conditions, so that only these make a difference."""
+    return random.normal(random.key(seed, "locality/noise"), shape)
 
 
 @lru_cache(maxsize=64)
