@@ -7,7 +7,7 @@ import torch
 
 from conceptlab.diffusion import Continuous
 from conceptlab.errors import InputError
-from conceptlab.evaluation import FullSampling, Live, Prompt, build, draw_one, names, observe
+from conceptlab.evaluation import FullSampling, Live, Prompt, build, draw_one, generate, names, observe
 from conceptlab.recipe import Evaluation
 from conceptlab.training import Cohort
 from tests.evaluation.small import context, recipe
@@ -88,3 +88,25 @@ def test_it_is_registered_and_checks_its_settings():
     assert "full_sampling" in names()
     with pytest.raises(InputError, match="'full_sampling': images is 0"):
         build([{"name": "full_sampling", "images": 0}])
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
+def test_a_member_of_a_cohort_is_fully_sampled_on_cuda_in_its_precision():
+    """With as many ancestral steps in the ordinary drawing, which is compiled and recorded for the whole cohort."""
+    settings = Evaluation(
+        count=1, images=6, sampler="ancestral", sampler_steps=12, probe={"name": "analytic"}
+    )
+    made = [
+        recipe(**ALL_STEPS, evaluation=settings, precision="bfloat16", seed=seed, steps=10) for seed in (0, 1)
+    ]
+    cohort, measurement = Cohort(made, "cuda"), FullSampling(images=6)
+    cohort.advance(2)
+    known = [context(each) for each in made]
+    seen = observe([measurement], known, 6, lambda prompts: generate(cohort, "raw", prompts))
+    for index, (about, (images, read)) in enumerate(zip(known, seen)):
+        live = Live(about, 10, "raw", *cohort.member(index), images, read)
+        rows = [row for row in measurement.rows(live) if row.measure == "full_difference"]
+        assert len(rows) == 4
+        # The same noise in the same number of steps; only rounding may move an image over the edge of a class.
+        assert all(abs(row.value) <= 2 / 6 for row in rows)
