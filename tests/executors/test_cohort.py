@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -167,6 +168,16 @@ def test_fine_tuning_starts_where_the_first_run_ended(whole, tmp_path):
     executors.run([after], store, CPU, ignore)
     first, second = store.member(before).weights(), store.member(after).weights()
     assert all(torch.equal(first[name], second[name]) for name in first if name.startswith("raw."))
+
+
+def test_fine_tuning_from_a_member_without_weights_is_refused_at_once(whole, tmp_path):
+    store = Store(tmp_path)
+    shutil.copytree(whole.root, store.root, dirs_exist_ok=True)
+    shutil.rmtree(store.member(tiny_recipe()).path / "checkpoints")
+    after = tiny_recipe(start=tiny_recipe().to_dict(), train={"111": 20})
+    with pytest.raises(InputError, match=f"{tiny_recipe().hash}, which has no checkpoint"):
+        executors.run([after], store, CPU, ignore)
+    assert not store.member_path(after).exists()
 
 
 def test_cohorts_hold_what_fits_together():

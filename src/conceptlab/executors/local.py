@@ -59,6 +59,17 @@ def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
     return [recipe for recipe in found.values() if not store.is_done(recipe)]
 
 
+def check_starts(todo: Iterable[Recipe], store: Store) -> None:
+    """What is to be fine-tuned needs the weights it starts from: found out before hours of other work."""
+    for recipe in todo:
+        before = recipe.before
+        if before is not None and store.is_done(before) and not store.member(before).checkpoint_steps:
+            raise InputError(
+                f"a member is to be fine-tuned from {store.member_path(before)}, which has no checkpoint; "
+                "bring its checkpoints folder there, or train both anew with another --out"
+            )
+
+
 def generations(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
     """Recipes grouped so that whatever one starts from lies in an earlier group."""
     groups: dict[int, list[Recipe]] = {}
@@ -88,6 +99,7 @@ def run(
 ) -> None:
     """Train everything that is not there yet. Interrupt it at will; the same call continues."""
     todo = pending(recipes, store)
+    check_starts(todo, store)
     with one_thread():
         for world, part, judges in needed_probes(todo):
             prepare_probe(store, world, part, judges=judges)

@@ -23,7 +23,7 @@ from conceptlab.errors import InputError
 from conceptlab.executors import ray_worker
 from conceptlab.executors.archive import pack, unpack
 from conceptlab.executors.cohort import Report
-from conceptlab.executors.local import cohorts, cores, generations, needed_probes, pending
+from conceptlab.executors.local import check_starts, cohorts, cores, generations, needed_probes, pending
 from conceptlab.executors.memory import MOST
 from conceptlab.executors.probes import probe_hash
 from conceptlab.recipe import Recipe
@@ -94,6 +94,7 @@ def run(
     todo = pending(recipes, store)
     if not todo:
         return
+    check_starts(todo, store)
     wants = {"num_cpus": 1, "num_gpus": gpus if device.type == "cuda" else 0, "max_retries": RETRIES}
     with _token(store) as token:
         place = (str(store.root.resolve()), token, {name: os.environ.get(name, "") for name in _ENVIRONMENT})
