@@ -64,7 +64,7 @@ def test_chance_is_rarely_taken_for_an_effect(name):
 
 
 def test_summary_on_curves_whose_answer_is_known():
-    shares = {"1": [1.0, 1.0, 1.0, 0.9, 0.6], "2": [0.8, 0.7, 0.6, 0.4, 0.2]}
+    shares = {"1": [1.0, 1.0, 1.0, 0.9, 0.6], "2": [0.8, 0.7, 0.6, 0.4, 0.2], "3": [0.02] * 5}
     rows = [
         {"seed": 0, "experiment": e, "trained": 3, "reach": WHOLE, "step": 9, "k": k, "variable": "", "measure": m,
          "value": value}
@@ -80,3 +80,6 @@ def test_summary_on_curves_whose_answer_is_known():
     assert found.loc["1", "kept"] == pytest.approx(0.75)
     assert found.loc["2", "kept"] == pytest.approx(0.3 / 0.8)
     assert found.loc["2", "base_share"] == 0.8
+    # What was never learned is not kept.
+    assert found.loc["3", "k_max"] == 0
+    assert pd.isna(found.loc["3", "kept"])

@@ -86,8 +86,9 @@ def kept_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _rank(tables: Tables) -> PerSeed:
     kept = tables["kept"]
-    kept = kept[kept["trained"] > 1]  # on one object, experiments 1 and 2 are the same
-    if kept.groupby("seed").size().min() < 3:
+    # On one object, experiments 1 and 2 are the same; what never learned has nothing to keep.
+    kept = kept[(kept["trained"] > 1) & kept["kept"].notna()]
+    if kept.empty or kept.groupby("seed").size().min() < 3:
         raise NoData("fewer than three models in a seed: nothing to rank")
     return correlation(kept, "gain", "kept")
 

@@ -13,6 +13,9 @@ from conceptlab.studies.study import Results
 
 SETTINGS = ("experiment", "trained", "reach")
 _COLUMNS = ["seed", *SETTINGS, "step", "k", "variable", "measure", "value"]
+LEAST_BASE = 0.5
+"""A member that meets less than this share within training has learned too little for any of it to be kept: its K_max
+is 0 and its kept share unknown. (A network of single cells meets one condition in fifty at any K: nothing is lost.)"""
 WHOLE = -1
 """The reach of a network that is not limited."""
 
@@ -73,14 +76,15 @@ def base_of(experiment: str, trained: int) -> int:
 def _kept(rows: pd.DataFrame, base: int) -> dict[str, float]:
     shares, corrected = _by_k(rows, "share_met"), _by_k(rows, "share_corrected")
     trained = int(rows["trained"].iloc[0])
+    learned = shares[base] >= LEAST_BASE
     return {
         "base": base,
         "base_share": shares[base],
         "base_corrected": corrected[base],
-        "k_max": k_max(shares, base),
+        "k_max": k_max(shares, base) if learned else 0,
         "most": max(shares),
-        "kept": kept_share(shares, base, trained),
-        "kept_corrected": kept_share(corrected, base, trained),
+        "kept": kept_share(shares, base, trained) if learned else float("nan"),
+        "kept_corrected": kept_share(corrected, base, trained) if learned else float("nan"),
     }
 
 
