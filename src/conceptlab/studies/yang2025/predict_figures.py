@@ -77,8 +77,8 @@ def _times(ax: Axes, concepts: pd.DataFrame) -> None:
     _log_scales(ax, "xy" if np.isfinite(concepts["time"]).any() else "x")
     ax.set_xlabel("concept signal")
     ax.set_ylabel("steps until half learnt")
-    ax.legend(loc="upper right", handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
     ax.margins(y=0.2)  # room for the names
+    ax.legend(loc="best", handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
 
 
 def _log_scales(ax: Axes, axes: str) -> None:
