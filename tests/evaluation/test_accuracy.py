@@ -48,3 +48,14 @@ def test_rendered_worlds_are_not_corrected():
     rows = list(Accuracy().rows(live(None, {code: [code] * 4 for code in codes})))
     assert values(rows, "corrected") == {}
     assert values(rows, "accuracy") == dict.fromkeys(codes, 1.0)
+
+
+def test_a_second_probe_is_asked_about_every_class():
+    codes = ["00", "01", "10", "11"]
+    made = live(None, {code: [code] * 4 for code in codes} | {"11": ["11"] * 3 + ["01"]})
+    world = made.context.world
+    # Real images of the classes, which the second probe reads right: it differs where the judge misread one.
+    images = {f"class {world.space.code(cls)}": world.sample(cls, 4, seed=0).images for cls in world.space}
+    seen = replace(made, context=replace(made.context, second=made.context.judge), images=images)
+    found = values(Accuracy().rows(seen), "disagreement")
+    assert found == {"00": 0.0, "01": 0.0, "10": 0.0, "11": 0.25}

@@ -43,7 +43,7 @@ class Accuracy(Measurement):
     def rows(self, live: Live) -> Iterable[Row]:
         context = live.context
         space = context.world.space
-        other = _seen_by_second(live)
+        second = _seen_by_second(live)
         for cls in space:
             code, prompt = space.code(cls), f"class {space.code(cls)}"
             seen = live.read[prompt]
@@ -58,18 +58,17 @@ class Accuracy(Measurement):
                 yield Row(code, space.code(other), "drawn", share)
             if context.confusion is not None:
                 yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
-            if prompt in other:
-                yield Row(code, "", "disagreement", measures.disagreement(space, seen, other[prompt]))
+            if prompt in second:
+                yield Row(code, "", "disagreement", measures.disagreement(space, seen, second[prompt]))
 
 
 def _seen_by_second(live: Live) -> dict[str, measures.Probabilities]:
-    """What the second probe, where there is one, sees in the images of each class."""
+    """What the second probe, where there is one, sees in the images of each class, by prompt."""
     if live.context.second is None:
         return {}
     space = live.context.world.space
-    return read(
-        live.context.second, {name: live.images[name] for name in (f"class {space.code(c)}" for c in space)}
-    )
+    names = [f"class {space.code(cls)}" for cls in space]
+    return read(live.context.second, {name: live.images[name] for name in names})
 
 
 def _corrected(
