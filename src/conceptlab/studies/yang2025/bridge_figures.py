@@ -22,10 +22,10 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     figures.panel(axes[0], "a", "Class 11 through concept space")
     _paths(axes[0], paths, shades)
     figures.panel(axes[1], "b", "Its concept MSE")
-    for separation, rows in paths.groupby("separation", sort=True):
-        shade = shades[float(str(separation))]
+    for separation, shade in shades.items():
+        rows = paths[paths["separation"] == separation]
         figures.band(axes[1], rows, figures.Line(shade, marker=""), y="mse")
-        axes[1].plot([], [], color=shade, label=f"{float(str(separation)):g}")
+        axes[1].plot([], [], color=shade, label=f"{separation:g}")
     axes[1].set_xlabel("training step")
     axes[1].set_ylabel("squared distance from 11")
     axes[1].set_ylim(bottom=0)
