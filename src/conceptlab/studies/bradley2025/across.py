@@ -26,6 +26,8 @@ from conceptlab.store import Member
 from conceptlab.studies.bradley2025.draw_across import draw_across
 from conceptlab.studies.bradley2025.settings import PAPER
 from conceptlab.studies.okawa2023 import recipes as okawa2023
+from conceptlab.studies.okawa2023.settings import SWEEP_SEEDS
+from conceptlab.studies.okawa2023.tables import at_common_steps
 from conceptlab.studies.park2024 import recipes as park2024
 from conceptlab.studies.study import Figure, Results, Scale
 
@@ -45,7 +47,7 @@ _FEATURE_LEVEL = -2.0
 def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     if scale == "tiny":  # one network of each paper proves the pipeline
         return [*okawa2023.base(scale, seeds), *park2024.sweep(scale, seeds)[: len(seeds)]]
-    return [*okawa2023.ablation(scale, seeds), *park2024.sweep(scale, seeds)]
+    return [*okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]]), *park2024.sweep(scale, seeds)]
 
 
 def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:
@@ -57,10 +59,17 @@ def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:
 
 def _tables(results: Results) -> dict[str, pd.DataFrame]:
     found = [measure_member(member, results.scale) for member in results.members]
-    times = generalisation_times(results.metrics)
+    times = generalisation_times(_comparable(results))
     members = pd.DataFrame([row for row, _ in found])
     members = members.join(times, on="member")
     return {"members": members, "levels": pd.concat([levels for _, levels in found], ignore_index=True)}
+
+
+def _comparable(results: Results) -> pd.DataFrame:
+    """The metrics, those of okawa2023 at the steps that all its members have: its base is measured more often."""
+    metrics = results.metrics
+    circles = metrics["member"].isin([m.id for m in results.members if m.recipe.world["name"] == "circles"])
+    return pd.concat([at_common_steps(metrics[~circles], ["member"]), metrics[circles]], ignore_index=True)
 
 
 def generalisation_times(metrics: pd.DataFrame) -> pd.DataFrame:
