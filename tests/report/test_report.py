@@ -351,6 +351,7 @@ def test_settings_are_told_in_words_and_keep_apart_what_differs():
         {"member": "b", "seed": 0, "train.00": 4, "train.01": 2, "start.steps": 3, "start.batch": 8},
         {"member": "c", "seed": 1, "train.00": 4, "train.01": 2, "start.steps": 6, "start.batch": 8},
     ]
+    rows[1]["evaluation.measurements"] = [{"name": "norms"}]  # what is measured is no setting of the model
     members = [SimpleNamespace(id=row["member"]) for row in rows]
     found = _labels(pd.DataFrame(rows, dtype=object), members)  # pyright: ignore[reportArgumentType]
     assert found == {

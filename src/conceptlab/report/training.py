@@ -121,10 +121,10 @@ def _touch(member: Member) -> None:
 
 
 def _labels(table: pd.DataFrame, members: Sequence[Member]) -> dict[str, str]:
-    """Each member's settings that differ from other members', in words; empty where only seeds differ."""
-    varying = [
-        c for c in table.columns if c not in (*METRIC_COLUMNS, "member", "seed", "start.seed", "distance")
-    ]
+    """Each member's settings that differ from other members', in words; empty where only seeds differ, or what is
+    measured of them."""
+    hidden = (*METRIC_COLUMNS, "member", "seed", "start.seed", "distance")
+    varying = [c for c in table.columns if c not in hidden and not c.startswith("evaluation.")]
     first = table.drop_duplicates("member").set_index("member")[varying].astype(object)
     several = {key for key in varying if first[key].dropna().astype(str).nunique() > 1}
     return {
