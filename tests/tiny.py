@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch import Tensor
+
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
 
 WORLD = {"name": "shapes", "resolution": 8, "shapes": ["circle", "triangle"], "angle": 0.0, "location": 0.05}
@@ -29,3 +31,8 @@ def tiny_recipe(**changes) -> Recipe:
         ),
     }
     return Recipe(**{**settings, **changes})
+
+
+def distance(found: Tensor, expected: Tensor) -> float:
+    """How far weights are from others, relative to these."""
+    return ((found - expected).norm() / expected.norm()).item()

@@ -10,9 +10,11 @@ import torch
 from conceptlab.errors import InputError
 from conceptlab.recipe import Optimiser, Recipe
 from conceptlab.training import Cohort, cohort_key
+from tests.tiny import distance
 
 WORLD = {"name": "shapes", "resolution": 8, "shapes": ["circle", "triangle"]}
 CIRCLES = {"name": "circles", "resolution": 16}
+DISCS = {"name": "discs", "resolution": 16, "cells": 8, "radius": 2.0, "gap": 2.0, "most": 3}
 
 
 def recipe(**changes) -> Recipe:
@@ -27,10 +29,6 @@ def recipe(**changes) -> Recipe:
         "ema": 0.9,
     }
     return Recipe(**{**settings, **changes})
-
-
-def distance(a: torch.Tensor, b: torch.Tensor) -> float:
-    return ((a - b).norm() / b.norm()).item()
 
 
 COHORTS = {
@@ -71,6 +69,15 @@ COHORTS = {
         )
         for s in (0, 1)
     ],
+    **{
+        f"grid conditions, {denoiser['name']}": [
+            recipe(world=DISCS, train={"1": 20, "2": 20}, denoiser=denoiser, seed=s) for s in (0, 1)
+        ]
+        for denoiser in (
+            {"name": "grid_unet", "channels": [16, 32], "blocks_per_level": 1, "attention": [4], "patch": 2},
+            {"name": "cells", "reach": 2, "width": 32},
+        )
+    },
 }
 
 
@@ -155,6 +162,22 @@ def test_a_member_equals_its_solo_run_on_cuda(name):
         solo = Cohort([alone], "cuda")
         solo.advance(50)
         assert distance(together.weights[index], solo.weights[0]) <= 1e-4
+
+
+@pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
+@pytest.mark.parametrize("name", COHORTS)
+def test_half_precision_on_cuda_learns_what_single_precision_on_a_cpu_does(name):
+    """The kernels are for half precision alone, so this is where they meet whole networks."""
+    exact, rough = (
+        Cohort(COHORTS[name]),
+        Cohort([replace(one, precision="bfloat16") for one in COHORTS[name]], "cuda"),
+    )
+    for _ in range(4):
+        for cohort in (exact, rough):
+            cohort.advance(25)
+        for ours, theirs in zip(rough.take_losses(), exact.take_losses()):
+            assert ours == pytest.approx(theirs, rel=0.05)
 
 
 @pytest.mark.gpu

@@ -12,7 +12,7 @@ from conceptlab.training.data import training_set
 from conceptlab.training.streaming import StreamedData
 from conceptlab.worlds import DataOptions, open_data
 from tests.image_folder import everything, write_folder
-from tests.tiny import tiny_recipe
+from tests.tiny import distance, tiny_recipe
 
 CPU = torch.device("cpu")
 
@@ -73,6 +73,7 @@ def test_a_streamed_cohort_is_the_plain_one(part):
 
 
 @pytest.mark.gpu
+@pytest.mark.filterwarnings("ignore::UserWarning")  # the compiler's advice
 def test_on_a_gpu_streamed_and_resident_images_train_the_same_model(part, monkeypatch):
     from conceptlab.training import data
 
@@ -83,4 +84,8 @@ def test_on_a_gpu_streamed_and_resident_images_train_the_same_model(part, monkey
     assert isinstance(streamed.data, StreamedData)
     for cohort in (resident, streamed):
         cohort.advance(5)
-    assert torch.equal(resident.weights, streamed.weights)
+    streamed.data.prepare(5)
+    for ours, theirs in zip(streamed._draw(), resident._draw()):
+        assert torch.equal(ours, theirs)
+    # Sums on a GPU are not always taken in the same order.
+    assert distance(streamed.weights, resident.weights) <= 1e-4
