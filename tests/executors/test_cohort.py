@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -151,6 +152,25 @@ def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path):
     assert store.member(wild).status == "failed"
     assert "not finite" in store.member(wild).outcome["reason"]
     assert store.member(calm).status == "complete"
+
+
+def test_a_member_whose_loss_explodes_is_warned_of_and_the_others_are_not(tmp_path, caplog):
+    wild, calm = tiny_recipe(optimiser=Optimiser(learning_rate=0.15)), tiny_recipe()
+    store = Store(tmp_path)
+    executors.prepare_probe(store, calm.world, calm.evaluation.probe, judges=True)
+    executors.run_cohort([wild, calm], store, CPU, ignore)
+    warned = [record.getMessage() for record in caplog.records if "diverges" in record.getMessage()]
+    assert warned
+    assert all(wild.hash in message for message in warned)
+
+
+def test_sheets_before_the_last_hold_a_strip_of_images(tmp_path):
+    evaluation = replace(tiny_recipe().evaluation, count=2, images=12, shown=10)
+    recipe, store = tiny_recipe(evaluation=evaluation), Store(tmp_path)
+    executors.prepare_probe(store, recipe.world, recipe.evaluation.probe, judges=True)
+    executors.run_cohort([recipe], store, CPU, ignore)
+    member = store.member(recipe)
+    assert [member.samples(step).shape[1] for step in member.sample_steps] == [cohort.STRIP, 10]
 
 
 def test_a_folder_in_use_is_refused(tmp_path):

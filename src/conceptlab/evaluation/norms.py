@@ -77,9 +77,9 @@ def _whole(weight: Tensor) -> Tensor:
 
 
 def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> float:
-    return math.sqrt(
-        sum(cut(tensors[name].detach()).double().square().sum().item() for name, cut in parts.items())
-    )
+    # One question to the device for a group, not one for each of its tensors.
+    squares = [cut(tensors[name].detach()).double().square().sum() for name, cut in parts.items()]
+    return math.sqrt(torch.stack(squares).sum().item())
 
 
 def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -7,6 +7,7 @@ state it belongs to. The same call continues from the last state that all member
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -35,6 +36,15 @@ STRIDE = 20
 # large ones would spend more on it than on training.
 STATE_SHARE = 0.05
 
+# Images of a class on a sheet before the last: enough to follow a model, while whole sheets of a long run would take
+# tens of megabytes and longer to write than to draw.
+STRIP = 8
+
+# A loss so many times the least before is worth a warning: the member goes on, since it may recover.
+DIVERGED = 10.0
+
+LOG = logging.getLogger(__name__)
+
 
 def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
     """Train and measure every recipe that is not done yet; they must fit into one cohort."""
@@ -57,6 +67,8 @@ class _Run:
         self.measurements = build(recipes[0].evaluation.measurements)
         self.started = self.state_written = time.perf_counter()
         self.state_seconds = 0.0
+        # A squared error of 1 is that of predicting nothing, so the first losses can be judged, too.
+        self.least_losses = [1.0 if recipe.loss == "mse" else math.inf for recipe in recipes]
         for context, writer in zip(self.contexts, self.writers):
             write_json(writer.path / "probe.json", _probe_record(context, store))
 
@@ -101,6 +113,7 @@ class _Run:
                 "failed", step=step, seconds=self._seconds(), reason="the training loss is not finite"
             )
             self.alive.remove(index)
+        self._watch(step, losses)
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
         for weights in ("raw", "ema") if self.cohort.recipe.evaluation.ema else ("raw",):
             for index, found in self._measure(step, weights).items():
@@ -113,6 +126,18 @@ class _Run:
             if step in self.cohort.recipe.keep:
                 self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
             self.writers[index].log("evaluated", step=step, loss=losses[index])
+
+    def _watch(self, step: int, losses: Sequence[float]) -> None:
+        """Warn of losses that grow out of all proportion: such a member ends, but its results are worth nothing."""
+        for index in self.alive:
+            least = self.least_losses[index] = min(self.least_losses[index], losses[index])
+            if losses[index] > DIVERGED * least:
+                name = self.writers[index].path.name
+                LOG.warning(
+                    "member %s diverges: its loss is %.3g at step %d and was %.3g; try a lower learning rate",
+                    name, losses[index], step, least,
+                )  # fmt: skip
+                self.writers[index].log("diverging", step=step, loss=losses[index])
 
     def _write_state(self, step: int) -> None:
         begun = time.perf_counter()
@@ -144,7 +169,8 @@ class _Run:
         return found
 
     def _show(self, index: int, step: int, live: Live) -> None:
-        space, shown = live.context.world.space, live.context.recipe.evaluation.shown
+        recipe, space = live.context.recipe, live.context.world.space
+        shown = recipe.evaluation.shown if step == recipe.steps else min(recipe.evaluation.shown, STRIP)
         rows = [live.images.get(f"class {space.code(cls)}") for cls in space]
         sheet = [row[:shown] for row in rows if row is not None]
         if shown and len(sheet) == len(rows):

@@ -65,6 +65,7 @@ def draw_sampling(results: Results, tables: Tables) -> Picture:
     _against(left, table, steps)
     figures.panel(right, "b", f"Full sampling minus {steps} steps")
     _differences(right, table)
+    page.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=4, columnspacing=1)
     page.legend(*right.get_legend_handles_labels(), loc="outside upper right", ncols=3)
     figures.caption(
         page,
@@ -85,7 +86,6 @@ def _against(ax: Axes, table: pd.DataFrame, steps: int) -> None:
         )  # fmt: skip
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     ax.set(xlabel=f"accuracy, {steps} steps", ylabel="accuracy, full sampling")
-    ax.legend(loc="upper left", fontsize=6.2, handletextpad=0.1, borderaxespad=0.2)
 
 
 def _differences(ax: Axes, table: pd.DataFrame) -> None:

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
+from conceptlab.measures.length import KEPT
 from conceptlab.studies.bradley2025.claims import LENGTH
 from conceptlab.studies.bradley2025.drawing import (
     EXPERIMENT_LINES,
@@ -58,8 +59,8 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images; "
-        "base: share at the largest trained number of conditions. (b) Grey line: as many objects as conditions. "
-        "(c) First seed; rings: where an object was asked for.",
+        f"triangles: K_max, up to which at least {KEPT:.0%} of the share at the most conditions in training is kept. "
+        "(b) Grey line: as many objects as conditions. (c) First seed; rings: where an object was asked for.",
     )
     return page
 
@@ -70,13 +71,11 @@ def _look(name: str, named: bool) -> figures.Line:
 
 
 def _k_max(ax: Axes, summary: pd.DataFrame) -> None:
-    """K_max of each experiment with the share it is relative to, as text; the mean over seeds."""
+    """K_max of each experiment as a mark on the axis, one above the other; the mean over seeds."""
     for line, (name, rows) in enumerate(summary.groupby("experiment", sort=True)):
-        reached = f"{rows['k_max'].mean():.3g}"
-        text = f"$K_{{max}}$ = {reached}, base {rows['base_share'].mean():.2f}"
-        look = EXPERIMENT_LINES[str(name)]
-        place = {"transform": ax.transAxes, "bbox": {"fc": "#eceef1", "ec": "none", "pad": 0.8}}
-        ax.text(0.02, 0.24 - 0.1 * line, text, fontsize=6, color=look.colour, zorder=4, **place)
+        look, height = EXPERIMENT_LINES[str(name)], 0.03 + 0.055 * (len(EXPERIMENTS) - 1 - line)
+        place = {"transform": ax.get_xaxis_transform(), "clip_on": False, "zorder": 4}
+        ax.plot(rows["k_max"].mean(), height, "<", ms=4.2, color=look.colour, mec="white", mew=0.5, **place)
 
 
 def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
