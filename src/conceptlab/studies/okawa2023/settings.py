@@ -86,6 +86,9 @@ _PAPER = Recipe(
         spacing="square",
         images=50,
         final_images=1000,
+        # Without fresh noise at every step (DDIM) images of this network keep specks and a tinted ground: measured,
+        # training classes drawn right in .74 of images against 1.00 with all 500 steps.
+        sampler="ancestral",
         sampler_steps=50,
         probe={"name": "cnn", "steps": 600},
         measurements=(*MEASUREMENTS, {"name": "full_sampling", "images": 50}),
