@@ -19,7 +19,7 @@ from conceptlab.studies.okawa2023 import (
     recipes,
 )
 from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
-from conceptlab.studies.sampling_check import agreement_claim, draw_sampling, sampling_tables
+from conceptlab.studies.sampling_check import agreement_claim, draw_sampling
 from conceptlab.studies.study import Figure, Study
 
 __all__ = ["STUDY"]
@@ -87,7 +87,7 @@ _NAMED = (
            data.ablation_tables, draw_sweeps.draw_ablation, recipes.ablation, data_claims.ABLATION,
            seeds=SWEEP_SEEDS),
     Figure("sampling", "Few steps against full sampling", "accuracy of every class drawn in few steps and in full",
-           sampling_tables, draw_sampling, base, (agreement_claim(PAPER),)),
+           order.agreement_tables, draw_sampling, base, (agreement_claim(PAPER),)),
 )  # fmt: skip
 
 STUDY = Study(

@@ -17,6 +17,7 @@ from conceptlab.store import Member
 from conceptlab.studies.okawa2023.recipes import four
 from conceptlab.studies.okawa2023.settings import THRESHOLD, base
 from conceptlab.studies.okawa2023.tables import emergence, final, joint, labelled, shown, signatures
+from conceptlab.studies.sampling_check import sampling_tables
 from conceptlab.studies.study import Results, Scale
 from conceptlab.theory.toy import critical_time, fit_rate, simulate, success_probability
 from conceptlab.worlds import World
@@ -106,14 +107,24 @@ def toy_recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 def toy_tables(results: Results) -> dict[str, pd.DataFrame]:
     """`toy`: closed form and simulation; `critical`: t* against n; `fits`: p from distance 1, and how well P(n) then
     tells the curves at larger distances, beside the error of taking distance 1's curve for them (`null`)."""
-    curves = joint(labelled(results, lambda recipe: {"variables": len(next(iter(recipe.train)))}))
+
+    def label(recipe: Recipe) -> dict[str, int]:
+        return {"variables": len(next(iter(recipe.train)))}
+
+    curves = joint(labelled(results, label))
     steps = np.arange(0, 201)
     toy = pd.concat([_toy(n, steps) for n in (1, 2, 3, 4)])
     critical = pd.DataFrame(
         [{"n": n, "p": p, "t": critical_time(p, n, LEVEL)} for p in (0.02, P_TOY, 0.1) for n in range(1, 21)]
     )
     fits = pd.DataFrame([fit for _, mine in curves.groupby(["seed", "variables"]) for fit in _fits(mine)])
-    return {"toy": toy, "critical": critical, "fits": fits, "curves": _mean_by_distance(curves)}
+    return {
+        "toy": toy,
+        "critical": critical,
+        "fits": fits,
+        "curves": _mean_by_distance(curves),
+        "signatures": signatures(results, label),
+    }
 
 
 def _toy(n: int, steps: np.ndarray) -> pd.DataFrame:
@@ -173,3 +184,11 @@ def _readings(member: Member) -> Iterator[dict[str, Any]]:
 @lru_cache(maxsize=4)
 def _reader(world: World, kind: str) -> Probe:
     return train_probe(world, kind)
+
+
+# --- sampling ---
+
+
+def agreement_tables(results: Results) -> dict[str, pd.DataFrame]:
+    """What `sampling` shows, and the signatures that come with every figure that trains."""
+    return {**sampling_tables(results), "signatures": signatures(results)}
