@@ -42,7 +42,7 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
         assert len(made.verdicts) == len(figure.claims)
         tables = made.tables
         assert all(len(table) for name, table in tables.items() if name != "disagreement"), figure.id
-        if figure.id not in ILLUSTRATIONS | {"fig7", "sampling"}:
+        if figure.id not in ILLUSTRATIONS:
             signs = tables["signatures"]
             assert {"at_chance", "no_gap", "no_delay", "drawn_instead", "drawn_share"} <= set(signs)
             assert len(signs) == len(order.recipes(figure))
@@ -187,6 +187,13 @@ def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> No
     adversarial = tables["signatures"].query("mode == 'before'")
     # Small circles are drawn as small triangles, and the table says so.
     assert set(adversarial["worst"] + adversarial["drawn_instead"]) <= {"010110", "011111"}
+
+
+def test_switches_that_no_base_is_left_for_are_refused(tmp_path: Path) -> None:
+    wanted = recipes.vary(recipes.ablation("small", [0]), {"denoiser.embedding": "frozen"})
+    store = write_members(wanted, tmp_path, effects=True)
+    with pytest.raises(InputError, match="no member is left as base"):
+        STUDY.figure("ablation").tables(Results([store.member(r) for r in wanted], "small", [0]))
 
 
 def test_a_learner_without_them_does_not(tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.concepts import Split
+from conceptlab.errors import InputError
 from conceptlab.measures import critical_number
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
 from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
-from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.okawa2023.settings import SETTINGS, THRESHOLD
 from conceptlab.studies.okawa2023.tables import (
     at_common_steps,
     emergence,
@@ -211,6 +212,12 @@ def ablation_tables(results: Results) -> dict[str, pd.DataFrame]:
 
     curves = at_common_steps(labelled(results, label), ["switch"])
     base = curves[curves["switch"] == "base"]
+    if base.empty:
+        switches = ", ".join(SETTINGS[results.scale].switches)
+        raise InputError(
+            f"okawa2023.ablation: no member is left as base, since --set changes what a switch changes ({switches}); "
+            "leave that setting to the figure"
+        )
     judged = emergence(base, ["switch"], measure="probability").assign(switch="probability product")
     times = pd.concat([emergence(curves, ["switch"]), judged], ignore_index=True)
     return {"curves": joint(curves), "times": times, "signatures": signatures(results, label)}
