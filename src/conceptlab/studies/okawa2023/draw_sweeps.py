@@ -85,7 +85,7 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
             middle = rows.assign(time=rows["time"].fillna(1.3 * last)).groupby("share")["time"].median()
             ax.plot(middle.index, middle, color=line.colour, lw=1, label=line.label)
         ax.set_xscale("log")
-        shares = sorted(own[own["way"].isin(["drawn rarely", "base"])]["share"].unique())
+        shares = sorted(own["share"].unique())
         ax.set_xticks(shares, [f"{100 * share:g}" for share in shares])
         ax.minorticks_off()
         ax.set_xlabel("share of 001, %")
@@ -182,8 +182,9 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
             )  # fmt: skip
         ranks = scipy.stats.rankdata(times["time"].fillna(np.inf))
         rho = np.corrcoef(scipy.stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
-        figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}")
+        figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}" if np.isfinite(rho) else title)
         ax.set_xlabel(f"{title} from training")
+    axes[0].set_xticks(sorted(times["distance"].unique()))
     axes[0].legend(loc="lower right")
     costs = ", ".join(
         f"{v} {c:.2g}" for v, c in zip(tables["signals"]["variable"], tables["signals"]["cost"])
@@ -225,8 +226,9 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
         # One at most is drawn as one: a logarithmic axis has no zero.
         time_marks(right, float(rows["predicted"].iloc[0]), list(rows["time"].clip(lower=1.0)), last, line)
         middle = float(rows["time"].fillna(1.3 * last).clip(lower=1.0).median())
+        # Below the mark where it stands in the grey field: above it is the title.
         right.annotate(
-            str(name), (float(rows["predicted"].iloc[0]), middle), (6 if place else -6, 3),
+            str(name), (float(rows["predicted"].iloc[0]), middle), (6 if place else -6, -12 if middle > last else 3),
             textcoords="offset points", fontsize=6.8, color=line.colour, ha="left" if place else "right",
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
