@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -125,6 +126,21 @@ def test_figures_draw_realistic_tables():
         given = hidden if id_ == "masking" else tables
         page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), given)
         assert page.axes, id_
+
+
+def test_a_band_on_a_logarithmic_axis_stays_on_it():
+    every = synthetic.sweep(3, (0.175, 0.3))
+    wild = every["value"] * np.where(every["seed"] == 0, 50.0, 1.0)
+    every["value"] = every["value"].where(every["measure"] != "gradient_norm", wild)
+    page = STUDY.figure("fig12").draw(
+        Results([], "paper", (0, 1, 2)), {"curves": every, "times": run_times(every)}
+    )
+    assert "of its logarithm" in " ".join(page.get_supxlabel().split())
+    beside = [ax for ax in page.axes if ax.get_yscale() == "log"]
+    assert len(beside) == 2
+    for ax in beside:
+        (area,) = (path for band in ax.collections for path in band.get_paths())
+        assert np.asarray(area.vertices, dtype=float)[:, 1].min() > 0
 
 
 def test_paper_scale_is_the_authors_setting():

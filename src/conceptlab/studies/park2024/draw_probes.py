@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
@@ -40,7 +41,11 @@ def draw_probe(
                 figures.band(ax, rows, Line(line.colour, marker="", dashes=line.dashes))
             beside = ax.twinx()
             beside.spines["right"].set_visible(True)
-            figures.band(beside, chosen[chosen["separation"] == value], Line(_INK, marker=""))
+            own = chosen[chosen["separation"] == value]
+            if logarithmic:
+                _log_band(beside, own)
+            else:
+                figures.band(beside, own, Line(_INK, marker=""))
             beside.set_yscale("log" if logarithmic else "linear")
             beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
             last = (place + 1) % min(3, count) == 0
@@ -50,7 +55,8 @@ def draw_probe(
             _mark(ax, times[times["separation"] == value], kind)
         seen = f" of the embedding, seen from {cls}" if cls else ""
         lines = "Blue dashed: training classes; red: behaviour, green: capability of class 11."
-        text = f"Black: {label}{seen}. {lines}"
+        scale = " (mean and band of its logarithm)" if logarithmic else ""
+        text = f"Black: {label}{seen}{scale}. {lines}"
         marks = (
             " Grey line: median time at which half of the lost disentanglement is regained." if kind else ""
         )
@@ -60,6 +66,14 @@ def draw_probe(
     return draw
 
 
+def _log_band(ax: Axes, rows: pd.DataFrame) -> None:
+    """Mean and standard deviation of the logarithm: on such an axis a mean less a deviation may have no place."""
+    found = figures.over_seeds(rows[rows["value"] > 0].assign(value=lambda own: np.log(own["value"])))
+    at, mean, spread = (found[name].to_numpy(dtype=float) for name in ("step", "mean", "std"))
+    ax.plot(at, np.exp(mean), color=_INK)
+    ax.fill_between(at, np.exp(mean - spread), np.exp(mean + spread), color=_INK, alpha=0.18, lw=0)
+
+
 def _range(rows: pd.DataFrame) -> tuple[float, float]:
     """Smallest and largest mean over seeds, so that panels share an axis and no band sets it."""
     means = rows.groupby(["separation", "step"])["value"].mean()
@@ -67,7 +81,7 @@ def _range(rows: pd.DataFrame) -> tuple[float, float]:
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
-def _mark(ax, times: pd.DataFrame, kind: str) -> None:
+def _mark(ax: Axes, times: pd.DataFrame, kind: str) -> None:
     median = drawing.median_time(times, kind) if kind else np.inf
     if np.isfinite(median):
         ax.axvline(median, color="#8a8f98", lw=0.9, ls=(0, (2, 2)), zorder=0)
