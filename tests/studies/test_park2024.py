@@ -17,7 +17,7 @@ from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.park2024 import STUDY
 from conceptlab.studies.park2024.recipes import SIZES, sweep
-from conceptlab.studies.park2024.tables import run_times
+from conceptlab.studies.park2024.tables import curve, run_times
 from conceptlab.studies.study import Results
 from tests.notebooks import run_notebook
 from tests.studies import park2024_synthetic as synthetic
@@ -126,6 +126,31 @@ def test_figures_draw_realistic_tables():
         given = hidden if id_ == "masking" else tables
         page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), given)
         assert page.axes, id_
+
+
+def test_what_is_drawn_is_what_the_captions_say():
+    every = synthetic.sweep(3, (0.175, 0.3))
+    tables = {"curves": every, "times": run_times(every), "signal": synthetic.signal((0.175, 0.3))}
+
+    def drawn(id_: str):
+        page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), tables)
+        return page, " ".join(page.get_supxlabel().split())
+
+    for id_, bands in (("fig1", False), ("fig4", True), ("fig7", True), ("fig8", False)):
+        assert ("band" in drawn(id_)[1]) == bands, id_
+
+    # Stars in concept space: where the seeds are at their own times, whatever the mean path shows.
+    page, _ = drawn("fig4")
+    stars = [np.ravel(line.get_xdata())[0] for line in page.axes[2].lines if line.get_marker() == "*"]
+    for star, separation in zip(stars, (0.175, 0.3), strict=True):
+        runs = every[every["separation"] == separation]
+        times = tables["times"][tables["times"]["separation"] == separation]
+        own = [
+            np.interp(t, path.index, path)
+            for seed, t in zip(times["seed"], times["capability"])
+            for path in [curve(runs[runs["seed"] == seed], "coordinate", "colour")]
+        ]
+        assert star == pytest.approx(np.mean(own))
 
 
 def test_a_band_on_a_logarithmic_axis_stays_on_it():

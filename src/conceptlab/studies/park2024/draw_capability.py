@@ -151,7 +151,8 @@ def _by_separation(curves: pd.DataFrame, *, spread: bool) -> Picture:
                 figures.band(ax, chosen(runs), Line(shade, marker=""))
     axes[1].set_ylabel("")
     drawing.colour_bar(page, axes[1], curves["separation"], "colour separation")
-    drawing.seeds_caption(page, curves, "Capability is scored on images that did not choose its prompt.")
+    text = "Capability is scored on images that did not choose its prompt."
+    drawing.seeds_caption(page, curves, text, bands=not spread)
     return page
 
 

@@ -11,7 +11,7 @@ from conceptlab import figures
 from conceptlab.figures import Line
 from conceptlab.studies.park2024 import drawing
 from conceptlab.studies.park2024.recipes import TARGET
-from conceptlab.studies.park2024.tables import signal_of
+from conceptlab.studies.park2024.tables import curve, signal_of
 from conceptlab.studies.study import Results, Tables
 from conceptlab.worlds import World
 
@@ -34,7 +34,8 @@ def draw_fig1(results: Results, tables: Tables) -> Picture:
     text = (
         "a: since every training class is drawn (ring); dashed, these; solid, class 11; thin, single seeds."
     )
-    drawing.seeds_caption(page, curves, f"{text} b: a mark for each run; {never} never reach .5 (triangles).")
+    marks = f"b: a mark for each run; {never} never reach .5 (triangles)."
+    drawing.seeds_caption(page, curves, f"{text} {marks}", bands=False)
     return page
 
 
@@ -84,8 +85,8 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
                 )
         way = drawing.path(runs, TARGET, times[times["separation"] == value])
         drawing.draw_path(axes[2], way, shade, held_out=True)
-        if np.isfinite(capable) and len(way):
-            at = [np.interp(capable, way.index, way.iloc[:, i]) for i in (0, 1)]
+        if np.isfinite(capable):
+            at = _place_when_capable(runs, times[times["separation"] == value])
             axes[2].plot(*at, "*", ms=9, color=shade, mec="white", zorder=6)
     losses = curves.loc[curves["measure"] == "loss", "value"]
     axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
@@ -93,10 +94,22 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
     axes[0].set_ylabel("training loss")
     drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
     text = (
-        "Stars: median time at which held-out capability reaches .5. c: since every training class is drawn."
+        "Stars: median time at which held-out capability reaches .5. c: since every training class is drawn; "
+        "stars: mean over seeds of the place at their own such times."
     )
     drawing.seeds_caption(page, curves, text)
     return page
+
+
+def _place_when_capable(runs: pd.DataFrame, times: pd.DataFrame) -> np.ndarray:
+    """Where class 11 is in concept space when a seed becomes capable, mean over those that do. Seeds draw at different
+    times, so the mean path may begin after most of them are capable: it cannot tell."""
+    places = []
+    for run in times.dropna(subset=["capability"]).to_dict("records"):
+        own = runs[runs["seed"] == run["seed"]]
+        ways = [curve(own, "coordinate", name) for name in ("colour", "size")]
+        places.append([np.interp(run["capability"], way.index, way) for way in ways])
+    return np.mean(places, axis=0)
 
 
 @figures.house()
@@ -150,7 +163,7 @@ def draw_masking(results: Results, tables: Tables) -> Picture:
     figures.panel(axes[0], "a", "Concept space")
     drawing.space_axes(axes[0])
     drawing.draw_paths(axes[0], curves, times, "hidden", seeds=False)
-    drawing.colour_bar(page, axes[0], curves["hidden"], "share of red images with hidden colour")
+    drawing.colour_bar(page, axes[0], curves["hidden"], "red images with hidden colour")
     figures.panel(axes[1], "b", "Accuracy of class 11")
     figures.accuracy_axes(axes[1])
     shades = drawing.colours(curves["hidden"])

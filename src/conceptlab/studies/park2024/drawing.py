@@ -86,8 +86,9 @@ def page_for(table: pd.DataFrame, columns: int = 3, height: float = 1.75) -> Pag
 
 def space_axes(ax: Axes) -> None:
     """Concept space: colour across, size up, with its corners marked by what they mean."""
-    ax.set_xlim(-0.12, 1.12)
-    ax.set_ylim(-0.12, 1.12)
+    # Room for the corners' names, also in a small panel.
+    ax.set_xlim(-0.18, 1.18)
+    ax.set_ylim(-0.18, 1.18)
     ax.set_aspect("equal")
     ax.set_xlabel("colour: red → blue")
     ax.set_ylabel("size: big → small")
@@ -133,8 +134,10 @@ def draw_paths(ax: Axes, table: pd.DataFrame, times: pd.DataFrame, by: str, *, s
             draw_path(ax, path(run, TARGET, own[own["seed"] == seed]), shade, held_out=True, thin=True)
 
 
-def seeds_caption(page: Page, table: pd.DataFrame, text: str) -> None:
-    figures.caption(page, f"{figures.seeds_text(table['seed'].nunique())}. {text}")
+def seeds_caption(page: Page, table: pd.DataFrame, text: str, *, bands: bool = True) -> None:
+    seeds = table["seed"].nunique()
+    told = figures.seeds_text(seeds) if bands else f"{seeds} seed{'s' if seeds > 1 else ''}"
+    figures.caption(page, f"{told}. {text}")
 
 
 def median_time(times: pd.DataFrame, kind: str) -> float:
