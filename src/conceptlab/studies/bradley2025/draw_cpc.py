@@ -105,7 +105,7 @@ def _over_coupling(ax: Axes, errors: pd.DataFrame) -> None:
             grid = np.array([start["epsilon"], found["epsilon"].iloc[-1]])
             ax.plot(grid, 0.5 * start["mean"] / start["epsilon"] * grid, color=MUTED, lw=0.8, ls=(0, (3, 2)))
             ax.annotate(
-                "∝ ε", (grid[1], 0.5 * start["mean"] / start["epsilon"] * grid[1]), (-4, -9),
+                "∝ ε", (grid[1], 0.5 * start["mean"] / start["epsilon"] * grid[1]), (2, -17),
                 textcoords="offset points", color=MUTED, fontsize=6.8, ha="right",
             )  # fmt: skip
     ax.set_xscale("log")

@@ -135,9 +135,9 @@ def _kept(ax: Axes, kept: pd.DataFrame) -> None:
     for name, rows in kept.groupby("experiment"):
         line = EXPERIMENT_LINES[str(name)]
         ax.plot(rows["gain"], rows["kept"], line.marker, ms=4, color=line.colour, mec="white", mew=0.5)
-    for _, row in (
-        kept[kept["experiment"] == "3"].groupby("reach").mean(numeric_only=True).reset_index().iterrows()
-    ):
+    # Only members that are drawn: what never learned has no kept share, and no place in the mean.
+    drawn = kept[(kept["experiment"] == "3") & kept["kept"].notna()]
+    for _, row in drawn.groupby(["trained", "reach"]).mean(numeric_only=True).reset_index().iterrows():
         ax.annotate(
             f"k={int(row['reach'])}", (row["gain"], row["kept"]), (3, 3), textcoords="offset points",
             fontsize=6, color=MUTED,

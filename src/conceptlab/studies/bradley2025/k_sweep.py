@@ -63,15 +63,15 @@ def draw_sweep(results: Results, tables: Tables) -> Picture:
     grid = page.add_gridspec(2, 2)
     left = page.add_subplot(grid[0, :])
     middle, right = page.add_subplot(grid[1, 0]), page.add_subplot(grid[1, 1])
-    figures.panel(left, "a", "share met, by reach in cells")
+    figures.panel(left, "a", "Share met, by reach in cells")
     share_lines(left, curves, looks, "reach")
     k_axis(left, int(curves["k"].max()), int(curves["trained"].max()))
-    figures.panel(middle, "b", "what is kept beyond training")
+    figures.panel(middle, "b", "What is kept beyond training")
     for column, filled in (("kept", True), ("kept_corrected", False)):
         _by_reach(middle, summary, column, looks, names, filled=filled)
     middle.set_ylabel("share kept")
     middle.axhline(1, color="#c9cdd3", lw=0.7, zorder=0)
-    figures.panel(right, "c", "what a condition changes far away")
+    figures.panel(right, "c", "What a condition changes far away")
     _by_reach(right, summary, "far_response", looks, names, filled=True)
     right.set_ylabel("far / near")
     right.set_ylim(bottom=min(0, right.get_ylim()[0]))
@@ -79,7 +79,7 @@ def draw_sweep(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 3 (one object labelled) has "
-        f"{networks.drop(WHOLE, errors='ignore').iloc[0]:,} parameters at every reach, the U-Net of experiment 2 "
+        f"{networks.drop(WHOLE, errors='ignore').iloc[0]:,} parameters at every reach, the U-Net (experiment 2) "
         f"{networks.get(WHOLE, 0):,}. (a) Dashed: by chance. (b) Filled: mean share met beyond training over the "
         "share at one condition; open: the same of the share beyond chance; small: seeds. (c) Change more than two "
         "cells from a condition taken away, over that within one; the largest over noise levels.",
@@ -106,11 +106,18 @@ def _by_reach(
     for place, reach in enumerate(places):
         values = summary.loc[summary["reach"] == reach, column].to_numpy(dtype=float)
         line = looks[reach]
+        face = line.colour if filled else "white"
         ax.plot(
-            np.full(len(values), place), values, line.marker, ms=2.2, color=line.colour, alpha=0.5, mec="none"
+            np.full(len(values), place),
+            values,
+            line.marker,
+            ms=2.2,
+            mfc=face,
+            mec=line.colour,
+            mew=0.4,
+            alpha=0.5,
         )
         means.append(float(values.mean()) if len(values) else float("nan"))
-        face = line.colour if filled else "white"
         ax.plot([place], means[-1:], line.marker, ms=5, mfc=face, mec=line.colour, mew=1, zorder=3)
     ax.plot(
         range(len(names)),

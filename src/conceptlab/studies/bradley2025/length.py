@@ -41,7 +41,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
         looks = {name: _look(name, named) for name in EXPERIMENTS}
         upper = page.add_subplot(grid[0, column], sharey=upper)
         lower = page.add_subplot(grid[1, column], sharey=lower)
-        text = "trained on 1 object" if trained == 1 else f"trained on 1–{trained} objects"
+        text = "Trained on 1 object" if trained == 1 else f"Trained on 1–{trained} objects"
         figures.panel(upper, "" if column else "a", text)
         share_lines(upper, rows, looks, "experiment")
         _k_max(upper, summary[summary["trained"] == trained])
@@ -99,7 +99,7 @@ def _samples(ax: Axes, results: Results, most: int) -> None:
     if not drawn:
         ax.axis("off")
         return
-    figures.panel(ax, "c", f"what is drawn, trained on 1–{trained} objects")
+    figures.panel(ax, "c", f"What is drawn, trained on 1–{trained} objects")
     sheet = np.concatenate([pictures(member, counts) for member in drawn.values()])
     figures.strip(
         ax, sheet, [f"experiment {name}" for name in drawn], [str(k) for k in counts], xlabel="conditions K"
