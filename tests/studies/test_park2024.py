@@ -153,6 +153,22 @@ def test_what_is_drawn_is_what_the_captions_say():
         assert star == pytest.approx(np.mean(own))
 
 
+def test_stars_of_networks_that_cannot_draw_yet_are_hollow():
+    every = synthetic.sweep(3, (0.175, 0.3))
+    tables = {"curves": every, "times": run_times(every)}
+    page = STUDY.figure("elicitation").draw(Results([], "paper", (0, 1, 2)), tables)
+    since = tables["times"].groupby("separation")["drawing"].median()
+    for ax, begins in zip(page.axes, since, strict=True):
+        found = [line for line in ax.lines if line.get_marker() == "*"]
+        hollow = {
+            float(x): line.get_markerfacecolor() == "white"
+            for line in found
+            for x in np.ravel(line.get_xdata())
+        }
+        assert hollow == {step: step < begins for step in hollow}
+        assert len(set(hollow.values())) == 2
+
+
 def test_a_band_on_a_logarithmic_axis_stays_on_it():
     every = synthetic.sweep(3, (0.175, 0.3))
     wild = every["value"] * np.where(every["seed"] == 0, 50.0, 1.0)

@@ -193,21 +193,31 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
 @figures.house()
 def draw_elicitation(results: Results, tables: Tables) -> Picture:
     """A capability curve for each way of asking, beside behaviour."""
-    curves = tables["curves"]
+    curves, times = tables["curves"], tables["times"]
     page = drawing.page_for(curves)
-    for place, (ax, _, runs) in enumerate(drawing.panels(page, curves)):
+    for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
         lines = [(capability(runs, family), line) for family, line in drawing.FAMILY_LINES.items()]
         plain = [(rows, Line(line.colour, _names(line), "", line.dashes)) for rows, line in lines]
         _drawn(ax, [(behaviour(runs), drawing.BEHAVIOUR), *plain], named=place == drawing.corner(curves))
-        patched = figures.over_seeds(capability(runs, "patch"))
+        drawn = drawing.median_time(times[times["separation"] == value], "drawing")
+        _patched(ax, capability(runs, "patch"), drawn)
+    text = (
+        "Each way is chosen on half of its images, scored on the other. Stars: networks of that step with the"
+    )
+    stars = "last embedding, asked plainly; hollow: before they draw every training class, when blots pass for 11."
+    drawing.seeds_caption(page, curves, f"{text} {stars}")
+    return page
+
+
+def _patched(ax: Axes, rows: pd.DataFrame, drawn: float) -> None:
+    """Stars for patched networks; hollow where they cannot draw yet (`drawing_from`): a score means nothing there."""
+    found = figures.over_seeds(rows)
+    for own, face in ((found[found["step"] < drawn], "white"), (found[found["step"] >= drawn], "#1a1c20")):
         ax.errorbar(
-            patched["step"], patched["mean"], patched["std"].fillna(0), fmt="*", ms=7, color="#1a1c20",
+            own["step"], own["mean"], own["std"].fillna(0), fmt="*", ms=7, color="#1a1c20", mfc=face,
             elinewidth=0.7, zorder=5,
         )  # fmt: skip
-    text = "Every family is chosen on half of its images and scored on the other half. Stars: networks of that step"
-    drawing.seeds_caption(page, curves, f"{text} with the embedding of the last, ordinary prompt.")
-    return page
 
 
 def _names(line: Line) -> str:
