@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import torch
 from conceptlab.cli import main
 from conceptlab.errors import InputError
 from conceptlab.executors import elicit
+from conceptlab.recipe import parse_settings
 from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.park2024 import STUDY
@@ -199,6 +201,17 @@ def test_paper_scale_is_the_authors_setting():
     changed = first.with_settings(shared)
     assert changed.hash != first.hash
     assert changed.optimiser.clip is None
+
+
+def test_every_switch_in_the_docs_is_one():
+    recipe = sweep("paper", [0])[0]
+    rows = re.findall(r"^\|.*`(--set .*)`", (DOCS / "park2024.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(rows) == 7
+    for row in rows:
+        settings = parse_settings(shlex.split(row)[1::2])
+        changed = recipe.with_settings(settings)
+        assert changed.hash != recipe.hash, row
+        assert set(changed.keep) <= set(changed.evaluation_steps()[:-1]), row
 
 
 def test_the_example_in_the_docs_is_the_papers_sweep():

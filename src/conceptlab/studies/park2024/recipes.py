@@ -6,7 +6,7 @@ curves come from it; every difference is a setting (see docs/park2024.md):
 - network: 64, 128, 256 channels, two blocks a level, a condition MLP for every block. Workshop text:
   `--set denoiser.channels=[32,64,128,256] --set denoiser.condition_mlp=shared`;
 - gradient clip .01 over network and schedule together. The text has none: `--set optimiser.clip=null`;
-- 15,000 steps, as in the text. Code: `--set steps=20000`;
+- 15,000 steps, as in the text. Code: `--set steps=20000`, and `keep` with it;
 - 1,740 images a class, the 85 % of 2,048 that the code trains on. Text: `--set train.00=2048` and so on.
 """
 
