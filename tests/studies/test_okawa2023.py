@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -66,6 +67,15 @@ def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
     assert made.pictures
     assert set(made.tables["gender"]["gender"]) == {"female", "male"}
     assert made.tables["corrected"]["value"].between(0, 1).all()
+    others = [
+        ["hair", [["black", "Black_Hair"], ["blond", "Blond_Hair"]]],
+        ["smiling", [["yes", "Smiling"], ["no", "-Smiling"]]],
+        ["sex", [["f", "-Male"], ["m", "Male"]]],
+    ]
+    order = Order(study, figures, "tiny", (0,), {"world.folder": str(folder), "world.variables": others})
+    (made,) = run(order, Store(tmp_path / "others"), CPU, _quiet)
+    assert set(made.tables["gender"]["gender"]) == {"black", "blond"}
+    assert {verdict.verdict for verdict in made.verdicts} == {"inconclusive"}
 
 
 # --- sweeps ---
@@ -111,6 +121,14 @@ def test_fine_tuning_continues_the_adversarial_member_at_its_rate() -> None:
     assert kept.optimiser.learning_rate == before.optimiser.learning_rate
     assert set(kept.train) == {*before.train, "101"}
     assert set(alone.train) == {"101"}
+
+
+def test_fine_tuning_that_adds_nothing_is_refused() -> None:
+    _, kept, *_ = recipes.figure9("tiny", [0])
+    assert kept.before
+    same = replace(kept, train=kept.before.train)
+    with pytest.raises(InputError, match="leave it to the figure"):
+        recipes.tuning_of(same)
 
 
 def test_the_paper_scale_is_the_authors() -> None:

@@ -57,12 +57,13 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 
 
 def tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Figure 5's tables, `corrected` accuracies, and `gender`: when each class shows the gender asked for."""
+    """Figure 5's tables, `corrected` accuracies, and `gender`: when each class shows the gender asked for (or whatever
+    else the user has made the first variable)."""
     curves = labelled(results)
     singles = variable_emergence(curves)
-    gender = singles[singles["variable"] == "gender"].copy()
-    values = results.members[0].world.space.concepts[0].values
-    gender["gender"] = [values[int(cls[0])] for cls in gender["class"]]
+    first = results.members[0].world.space.concepts[0]
+    gender = singles[singles["variable"] == first.name].copy()
+    gender["gender"] = [first.values[int(cls[0])] for cls in gender["class"]]
     return {
         "curves": shown(curves),
         "times": emergence(curves),
@@ -87,8 +88,8 @@ def _corrected(member: Member) -> pd.DataFrame:
 
 @figures.house()
 def draw(results: Results, tables: Tables) -> Picture:
-    """(a) the concept graph with trajectories, (b) accuracy by distance, (c) accuracy of gender for classes of women
-    and of men, (d) samples over time."""
+    """(a) the concept graph with trajectories, (b) accuracy by distance, (c) accuracy of gender, the first variable,
+    for classes of women and of men, (d) samples over time."""
     member = results.members[0]
     space, split = member.world.space, member.split
     curves, times = tables["curves"], tables["times"]
@@ -99,12 +100,13 @@ def draw(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "b", "Accuracy by concept distance")
     accuracy_with_marks(ax, curves, times, chance=1 / len(space))
     ax = page.add_subplot(grid[1, 0])
-    figures.panel(ax, "c", "Gender, by the gender asked for")
-    figures.accuracy_axes(ax, "accuracy of gender")
-    rows = curves[(curves["measure"] == "accuracy") & (curves["variable"] == "gender")]
-    ends = []
-    for place, name in enumerate(space.concepts[0].values):
-        line = Line(_GENDERS.get(name, "#8a8f98"), name)
+    first = space.concepts[0]
+    figures.panel(ax, "c", f"{first.name.capitalize()}, by the {first.name} asked for")
+    figures.accuracy_axes(ax, f"accuracy of {first.name}")
+    rows = curves[(curves["measure"] == "accuracy") & (curves["variable"] == first.name)]
+    colours, ends = figures.class_colours(list(first.values)) | _GENDERS, []
+    for place, name in enumerate(first.values):
+        line = Line(colours[name], name)
         found = figures.band(ax, rows[rows["class"].str[0] == str(place)], line)
         ends.append((float(found["mean"].iloc[-1]), line))
     figures.name_ends(ax, ends)

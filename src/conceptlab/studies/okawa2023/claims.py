@@ -87,7 +87,7 @@ def _disagreement(tables: Tables) -> PerSeed:
 
 def _gender(tables: Tables) -> PerSeed:
     times = times_by(tables["gender"], "gender")
-    if len(times) < 2:
+    if not {"male", "female"} <= set(times):
         raise NoData("needs both genders among the classes")
     return ratio(times["male"], times["female"])
 
