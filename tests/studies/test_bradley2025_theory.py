@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from conceptlab.claims import Claim, calibrate, judge
+from conceptlab.errors import InputError
 from conceptlab.store import Store
 from conceptlab.studies import Order, Results, run
 from conceptlab.studies.bradley2025 import STUDY, across, cpc, features, lights, locality
@@ -270,6 +271,12 @@ def test_members_are_shared_with_the_other_papers_studies() -> None:
         named = {across.setting_of(recipe, scale) for recipe in theirs}
         assert {study for study, _ in named} == {"okawa2023", "park2024"}
         assert len(named) == len(theirs) / 2
+
+
+def test_locality_without_its_measurement_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locality, "measured", lambda _: pd.DataFrame({"measure": ["share_met"]}))
+    with pytest.raises(InputError, match="needs the measurement 'locality'"):
+        STUDY.figure("locality").tables(Results([], "tiny", [0]))
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation
+from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_locality import draw_locality
 from conceptlab.studies.bradley2025.recipes import experiments, reach_sweep
@@ -26,6 +27,10 @@ def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 
 def _tables(results: Results) -> dict[str, pd.DataFrame]:
     rows = measured(results)
+    if not rows["measure"].isin(_SCALARS).any():
+        raise InputError(
+            "bradley2025.locality needs the measurement 'locality'; evaluation.measurements lacks it"
+        )
     maps = rows[rows["measure"].isin(_MAPS) & is_main(rows, results.scale)]
     by_offset = ["experiment", "measure", "level", "first", "second"]
     return {
