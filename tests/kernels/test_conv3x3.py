@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from conceptlab.kernels import conv3x3
-from conceptlab.training.stacked import StackedConv2d
+from conceptlab.training.layers import StackedConv2d
 
 SHAPES = [(3, 2, 16, 32, 8, 8), (2, 3, 3, 16, 4, 12), (2, 2, 64, 3, 8, 8), (2, 1, 72, 144, 5, 7)]
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from conceptlab.denoisers import KeyedDropout, NormGELU
 from conceptlab.kernels import groupnorm
-from conceptlab.training.stacked import StackedGroupNorm, StackedNormGELU
+from conceptlab.training.layers import StackedGroupNorm, StackedNormGELU
 
 SHAPES = [(3, 2, 16, 8, 8, 8), (2, 3, 24, 4, 3, 5), (4, 8, 64, 8, 32, 32), (2, 4, 256, 8, 8, 8)]
 

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from conceptlab.denoisers.base import Denoiser, Embedding, NormGELU
+from conceptlab.denoisers.batch_norm import STATISTICS, BatchNorm
 from conceptlab.denoisers.cells import Cells
 from conceptlab.denoisers.dropout import KeyedDropout, dropout_keys, set_dropout_key
 from conceptlab.denoisers.film import Film
@@ -16,6 +17,8 @@ from conceptlab.denoisers.park2024 import Park2024
 from conceptlab.registry import Registry, choose
 
 __all__ = [
+    "STATISTICS",
+    "BatchNorm",
     "Cells",
     "Denoiser",
     "Embedding",

@@ -5,7 +5,7 @@ read out, edited between the halves, or patched from another checkpoint by the n
 "condition_embedding.".
 
 Denoisers run stacked (`torch.func.vmap` over the weights of many), compiled, in bfloat16 and inside CUDA
-graphs. They therefore use no batch statistics, no branch on data and no generator with a state.
+graphs. They therefore use no branch on data, no generator with a state, and no statistics but those of `BatchNorm`.
 """
 
 from __future__ import annotations

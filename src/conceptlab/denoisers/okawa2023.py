@@ -7,8 +7,8 @@ up. The paper's text and its public code differ, and both are here by switches:
   attention; each group of the condition (shape, colour, size) has an MLP of its own and the results are summed;
 - paper: `condition_entry="concatenate"`, `attention=True`.
 
-Where the public code has BatchNorm we have GroupNorm: models trained together, and images of one batch, must
-not see each other.
+As in the public code, convolutions are normalised over the batch. With `norm="group"`, where every image is normalised
+by itself, a network forgets how bright its images are: grounds are drawn in any tint, and what it composes comes late.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from conceptlab.denoisers.base import (
     check_image_shape,
     group_norm,
 )
+from conceptlab.denoisers.batch_norm import BatchNorm
 from conceptlab.errors import InputError
 from conceptlab.registry import choose
 
@@ -47,8 +48,10 @@ class Okawa2023(Denoiser):
         condition_entry: str = "multiply",
         attention: bool = False,
         condition_groups: tuple[int, ...] | None = None,
+        norm: str = "batch",
     ) -> None:
         super().__init__(image_shape, condition_shape)
+        choose("norm", norm, ("batch", "group"))
         colours, height, width = check_image_shape(image_shape, 4, "okawa2023")
         self.condition_entry = choose("condition_entry", condition_entry, ("multiply", "concatenate"))
         n = features
@@ -58,16 +61,18 @@ class Okawa2023(Denoiser):
             math.prod(condition_shape), groups, {"up1": 2 * n, "up2": n}
         )
         self.time_embedding = nn.ModuleDict({"up1": _mlp(1, 2 * n), "up2": _mlp(1, n)})
-        self.enter = ResidualConvolutions(colours, n)
-        self.down1 = nn.Sequential(_convolution(n, n), _convolution(n, n), nn.MaxPool2d(2))
-        self.down2 = nn.Sequential(_convolution(n, 2 * n), _convolution(2 * n, 2 * n), nn.MaxPool2d(2))
+        self.enter = ResidualConvolutions(colours, n, norm)
+        self.down1 = nn.Sequential(_convolution(n, n, norm), _convolution(n, n, norm), nn.MaxPool2d(2))
+        self.down2 = nn.Sequential(
+            _convolution(n, 2 * n, norm), _convolution(2 * n, 2 * n, norm), nn.MaxPool2d(2)
+        )
         self.attention = SelfAttention(2 * n, heads=4) if attention else nn.Identity()
         self.unpool = nn.Sequential(
             nn.ConvTranspose2d(2 * n, 2 * n, smallest, smallest), group_norm(2 * n), nn.ReLU()
         )
         extra = 1 if condition_entry == "concatenate" else 0
-        self.up1 = _up((4 + 2 * extra) * n, n)
-        self.up2 = _up((2 + extra) * n, n)
+        self.up1 = _up((4 + 2 * extra) * n, n, norm)
+        self.up2 = _up((2 + extra) * n, n, norm)
         self.leave = nn.Sequential(
             nn.Conv2d(2 * n, n, 3, padding=1), group_norm(n), nn.ReLU(), nn.Conv2d(n, colours, 3, padding=1)
         )
@@ -122,23 +127,26 @@ class ResidualConvolutions(nn.Module):
     """Two convolutions; the first one's output is added to the second's, and the sum scaled to keep its
     variance."""
 
-    def __init__(self, inputs: int, outputs: int) -> None:
+    def __init__(self, inputs: int, outputs: int, norm: str) -> None:
         super().__init__()
-        self.first = _convolution(inputs, outputs)
-        self.second = _convolution(outputs, outputs)
+        self.first = _convolution(inputs, outputs, norm)
+        self.second = _convolution(outputs, outputs, norm)
 
     def forward(self, x: Tensor) -> Tensor:
         first = self.first(x)
         return (first + self.second(first)) / math.sqrt(2)
 
 
-def _convolution(inputs: int, outputs: int) -> nn.Module:
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), NormGELU(outputs))
+def _convolution(inputs: int, outputs: int, norm: str) -> nn.Module:
+    if norm == "group":
+        return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), NormGELU(outputs))
+    # A bias would be taken away again by the norm, and Adam would make a random walk of its rounding errors.
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), BatchNorm(outputs), nn.GELU())
 
 
-def _up(inputs: int, outputs: int) -> nn.Module:
+def _up(inputs: int, outputs: int, norm: str) -> nn.Module:
     return nn.Sequential(
-        nn.ConvTranspose2d(inputs, outputs, 2, 2), *(_convolution(outputs, outputs) for _ in range(4))
+        nn.ConvTranspose2d(inputs, outputs, 2, 2), *(_convolution(outputs, outputs, norm) for _ in range(4))
     )
 
 

@@ -114,6 +114,7 @@ class _Run:
             )
             self.alive.remove(index)
         self._watch(step, losses)
+        self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
         for weights in ("raw", "ema") if self.cohort.recipe.evaluation.ema else ("raw",):
             for index, found in self._measure(step, weights).items():

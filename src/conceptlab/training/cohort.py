@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from conceptlab import random
-from conceptlab.denoisers import Denoiser, dropout_keys
+from conceptlab.denoisers import STATISTICS, Denoiser, dropout_keys
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
@@ -25,12 +25,16 @@ from conceptlab.recipe import Recipe
 from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
 from conceptlab.training.cost import once_for_all_seeds, world_of
 from conceptlab.training.data import TrainingData
+from conceptlab.training.layers import StackedBatchNorm
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, at_step, rate_factor, update
 from conceptlab.training.stacked import CohortDenoiser
 from conceptlab.training.streaming import StreamedData
 from conceptlab.training.weights import Layout
 from conceptlab.worlds import build as build_world
+
+# Batches from which statistics of normalisation are taken: thousands of values a channel in each.
+SETTLING = 8
 
 PURPOSES = ("batch", "times", "noise", "dropout", "condition")
 
@@ -132,9 +136,11 @@ class Cohort:
         """The parameters of all members under the names the objective knows them by, the network's in its precision."""
         state = self.layout.views(matrix.detach().to(self.dtype))
         numbers = [name for name in self.layout.names if name.startswith("process.")]
-        if numbers:
+        statistics = [name for name in self.layout.names if name.rpartition(".")[2] in STATISTICS]
+        if numbers or statistics:
             whole = self.layout.views(matrix.detach())
             state |= {name: whole[name][:, None] for name in numbers}
+            state |= {name: whole[name] for name in statistics}
         return state
 
     def take_losses(self) -> list[float]:
@@ -143,6 +149,36 @@ class Cohort:
         self.loss_sum.zero_()
         self.loss_count = 0
         return means
+
+    def settle(self) -> None:
+        """Give layers that normalise by batches the statistics that belong to the weights as they are now, from the
+        batches that come next; before members are used. Other networks are left as they are."""
+        layers = {n: m for n, m in self.objective.named_modules() if isinstance(m, StackedBatchNorm)}
+        if layers:
+            self.objective.train()
+            for matrix in (self.weights, self.ema):
+                if matrix is not None:
+                    self._settle(matrix, layers)
+
+    @torch.no_grad()
+    def _settle(self, matrix: Tensor, layers: dict[str, StackedBatchNorm]) -> None:
+        before, state = self.step.clone(), self._state(matrix)
+        for layer in layers.values():
+            layer.seen = []
+        for _ in range(SETTLING):
+            if isinstance(self.data, StreamedData):
+                self.data.prepare(int(self.step))
+            keys, *batch = self._draw()
+            self._member_losses(state, keys, *batch)
+            self.step += 1
+        self.step.copy_(before)
+        views = self.layout.views(matrix)
+        for name, layer in layers.items():
+            means, variances = torch.stack(layer.seen or []).unbind(1)  # (batches, E, channels)
+            layer.seen = None
+            mean = means.mean(0)
+            views[f"{name}.mean"].copy_(mean)
+            views[f"{name}.variance"].copy_((variances + means.square()).mean(0) - mean.square())
 
     # --- using the members ------------------------------------------------------------------------------------
 
