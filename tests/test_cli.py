@@ -16,6 +16,8 @@ from PIL import Image
 import conceptlab
 from conceptlab.cli import build_parser, main
 
+THEORY = Path(__file__).parent.parent / "results" / "yang2025" / "paper" / "fig3"
+
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
     "strength", "seeds", "censored", "note",
@@ -178,6 +180,8 @@ def test_strict_tells_a_failed_claim_by_its_exit_code(out):
         (["report", "nowhere"], "does not exist"),
         (["sample", "nowhere"], "does not exist"),
         (["diff", "nowhere", "nowhere"], "does not exist"),
+        (["sample", str(THEORY)], "no trained model"),
+        (["elicit", str(THEORY), "--class", "11"], "no trained model"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, word, capsys):

@@ -51,3 +51,11 @@ def test_concepts_are_compared_under_common_draws() -> None:
     assert np.isclose(colour, 0, atol=1e-2).mean() > 0.3
     assert np.isclose(size, 0, atol=1e-2).mean() > 0.3
     assert 0 < orthogonality(measured_cosines(groups, base)) < 1
+
+
+def test_a_module_of_ones_own_may_have_weights() -> None:
+    world = build_world("circles", resolution=16)
+    module = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(3 * 16 * 16, 5))
+    groups, base = concept_features(world, (0, 0), module, 6, 0)
+    assert [group.shape for group in groups] == [(6, 5), (6, 5)]
+    assert base.shape == (6, 5)

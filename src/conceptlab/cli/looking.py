@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from conceptlab.cli.console import OUT
 from conceptlab.errors import InputError
+
+if TYPE_CHECKING:
+    from conceptlab.store import Member
 
 
 def list_(options: argparse.Namespace) -> int:
@@ -43,12 +47,11 @@ def report(options: argparse.Namespace) -> int:
 
 def sample(options: argparse.Namespace) -> int:
     from conceptlab.executors import draw, parse_prompt
-    from conceptlab.store import find_members
     from conceptlab.store.files import write_sheet
 
     if options.n < 1:
         raise InputError(f"--n {options.n}: at least one image is needed")
-    member = find_members(options.path)[0]
+    member = _first_member(options.path)
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
     write_sheet(options.out, draw(member, prompts, options.step, options.weights))
@@ -62,17 +65,24 @@ def sample(options: argparse.Namespace) -> int:
 
 def elicit(options: argparse.Namespace) -> int:
     from conceptlab.executors import elicit as ask
-    from conceptlab.store import find_members
     from conceptlab.store.files import write_sheet
     from conceptlab.terminal.elicit import ways_table
 
-    member = find_members(options.path)[0]
+    member = _first_member(options.path)
     found = ask(member, options.cls, options.n, options.weights)
     OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
     OUT.print(found.sentence, markup=False)
     write_sheet(options.out, found.images)
     OUT.print(f"{options.out}: a row for each of {'; '.join(found.shown)}", markup=False)
     return 0
+
+
+def _first_member(path: Path) -> Member:
+    from conceptlab.store import find_members
+
+    for member in find_members(path):
+        return member
+    raise InputError(f"{path} holds no trained model; name a figure that trains some, or a member's folder")
 
 
 def diff(options: argparse.Namespace) -> int:

@@ -93,5 +93,6 @@ def concept_features(
         tuple((v + 1) % size if i == place else v for i, v in enumerate(centre))
         for place, size in enumerate(world.space.sizes)
     ]
-    groups = [feature(world.sample(cls, n, own).images).numpy() for cls in altered]
-    return groups, feature(world.sample(centre, n, own).images).numpy()
+    with torch.no_grad():  # a module of the user's own has weights
+        groups = [feature(world.sample(cls, n, own).images).numpy() for cls in altered]
+        return groups, feature(world.sample(centre, n, own).images).numpy()

@@ -94,7 +94,7 @@ def _figure(run: FigureRun, anchor: str, budget: int) -> FigurePart:
     except InputError as error:
         part.problems.append(f"The claims cannot be read: {error}")
     else:
-        if not part.verdicts:
+        if not part.verdicts and not run.pictures:  # a finished figure may make no claim
             part.problems.append("No claim has been judged here yet.")
     for picture in run.pictures:
         try:

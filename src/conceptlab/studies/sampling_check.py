@@ -101,4 +101,6 @@ def _differences(ax: Axes, table: pd.DataFrame) -> None:
         shade = _SHADES[place % len(_SHADES)]
         ax.errorbar(at, found["mean"], half, fmt="o", ms=3.4, lw=1, color=shade, label=f"step {step:,}")
     ax.set_xticks(range(len(codes)), codes)
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, -1.05), min(high, 1.05))  # an interval of few seeds may reach beyond what can be
     ax.set(xlabel="class", ylabel="difference in accuracy")
