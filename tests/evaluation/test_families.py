@@ -48,6 +48,36 @@ def told(made: Measurement, setting: Context, right) -> dict[tuple[str, str], fl
     return {(row.measure, row.variable): row.value for row in made.rows(live)}
 
 
+class Says:
+    """A probe that sees one class in everything."""
+
+    def __init__(self, cls: Class) -> None:
+        self.cls = cls
+
+    def probabilities(self, images: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {n: torch.eye(2)[v].expand(len(images), -1) for n, v in zip(("colour", "size"), self.cls)}
+
+
+@pytest.mark.parametrize(
+    ("name", "doubted"), [("prompt_search", True), ("latent", True), ("guidance", True), ("redraws", False)]
+)
+def test_far_from_training_only_what_both_probes_see_counts(name, doubted):
+    """An empty image, which a CNN may take for a small object, must not win."""
+    made = measurement(name, images=4)
+    for second, capability in ((TARGET, 1.0), ((0, 1), 0.0 if doubted else 1.0), (None, 1.0)):
+        other = None if second is None else Says(second)
+        setting = replace(context(recipe()), judge=Says(TARGET), second=other)
+        network, process = Cohort([setting.recipe]).member(0)
+        ((images, seen),) = observe(
+            [made],
+            [setting],
+            4,
+            lambda prompts: [{p.name: torch.ones(p.images, 3, 16, 16) for p in asked} for asked in prompts],
+        )
+        rows = made.rows(Live(setting, 10, "raw", network, process, images, seen))
+        assert {row.value for row in rows if row.measure == "prompt_capability"} == {capability}
+
+
 def test_over_prompting_reports_the_prompt_that_won():
     made = measurement("over_prompting", variable="colour", values=BLUES, images=8)
     setting = context(recipe())

@@ -8,6 +8,7 @@ import pytest
 from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.measures import (
     additive_accuracy,
+    agreed,
     concept_space,
     disagreement,
     drawn,
@@ -39,6 +40,17 @@ def test_probes_disagree_where_any_variable_differs():
     second["colour"][:3] = first["colour"][:3]
     assert disagreement(SPACE, first, second) == 0.25
     assert disagreement(SPACE, oracle(60_000), junk()) == pytest.approx(1 - 1 / 6, abs=0.01)
+
+
+def test_what_probes_do_not_agree_on_is_no_class():
+    first, second = oracle(4), oracle(4)
+    second["colour"] = second["colour"][:, ::-1].copy()
+    assert joint_accuracy(SPACE, agreed(SPACE, first, first), ASKED) == 1
+    assert joint_accuracy(SPACE, agreed(SPACE, first, second), ASKED) == 0
+    assert joint_accuracy(SPACE, agreed(SPACE, first, second), (0, 0)) == 0, "nor the class of zeros"
+    second["colour"][:3] = first["colour"][:3]
+    found = agreed(SPACE, first, second)
+    assert joint_accuracy(SPACE, found, ASKED) == joint_probability(SPACE, found, ASKED) == 0.75
 
 
 def test_an_oracle_scores_one():

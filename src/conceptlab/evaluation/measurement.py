@@ -17,7 +17,7 @@ from torch import Tensor
 from conceptlab.concepts import Class, Split
 from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.diffusion import Process
-from conceptlab.measures import Probabilities
+from conceptlab.measures import Probabilities, agreed
 from conceptlab.probes import Probe
 from conceptlab.recipe import Part, Recipe
 from conceptlab.registry import Registry
@@ -41,7 +41,8 @@ class Guidance:
 class Prompt:
     """A condition to draw images from. Prompts with one `stream` start from the same noise, so that they can be
     compared image by image; streams are independent of each other. An `edit` changes the condition's embedding on
-    its way into the network."""
+    its way into the network. What is `doubted` lies far from anything trained and may make images that a probe has
+    never seen, such as empty ones: there only that counts on which the second probe agrees, where there is one."""
 
     name: str
     condition: Tensor
@@ -49,6 +50,7 @@ class Prompt:
     stream: str
     edit: Edit | None = None
     guidance: Guidance | None = None
+    doubted: bool = False
 
 
 class Row(NamedTuple):
@@ -144,13 +146,25 @@ def observe(
     its judge sees in it."""
     asked = [all_prompts(measurements, context, images) for context in contexts]
     drawn = draw(asked) if asked[0] else [{} for _ in contexts]
-    seen = [read(context.judge, pictures) if pictures else {} for context, pictures in zip(contexts, drawn)]
+    seen = [sights(*each) for each in zip(contexts, asked, drawn)]
     more = [[p for m in measurements for p in m.refinements(c, s)] for c, s in zip(contexts, seen)]
     if more[0]:
-        for context, pictures, sights, refined in zip(contexts, drawn, seen, draw(more)):
+        for context, asked_more, pictures, found, refined in zip(contexts, more, drawn, seen, draw(more)):
             pictures |= refined
-            sights |= read(context.judge, refined)
+            found |= sights(context, asked_more, refined)
     return list(zip(drawn, seen))
+
+
+def sights(
+    context: Context, prompts: Sequence[Prompt], images: Mapping[str, Tensor]
+) -> dict[str, Probabilities]:
+    """What the judge sees in the images of each prompt; of doubted ones only that which the second probe sees, too."""
+    found = read(context.judge, images) if images else {}
+    doubted = {prompt.name: images[prompt.name] for prompt in prompts if prompt.doubted}
+    if context.second is not None and doubted:
+        for name, other in read(context.second, doubted).items():
+            found[name] = agreed(context.world.space, found[name], other)
+    return found
 
 
 def read(probe: Probe, images: Mapping[str, Tensor]) -> dict[str, Probabilities]:

@@ -199,7 +199,7 @@ class PromptSearch(Family):
         text = ", ".join(f"{name} × {strength:.3g}" for name, strength in strengths.items())
         condition = stronger(context, cls, strengths)
         stream = context.world.space.code(cls)
-        return Prompt(self.name(context, cls, text), condition, self.images, stream)
+        return Prompt(self.name(context, cls, text), condition, self.images, stream, doubted=True)
 
 
 def stronger(context: Context, cls: Class, strengths: Mapping[str, float]) -> Tensor:

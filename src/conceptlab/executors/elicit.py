@@ -111,8 +111,10 @@ def _families(member: Member, code: str, images: int) -> list[dict[str, Any]]:
 
 def _context(member: Member) -> Context:
     recipe = member.recipe
-    judge = ready_probe(Store(member.path.parent.parent), recipe.world, recipe.evaluation.probe)
-    return Context(recipe, member.world, member.split, judge, None)
+    store, second = Store(member.path.parent.parent), recipe.evaluation.second_probe
+    judge = ready_probe(store, recipe.world, recipe.evaluation.probe)
+    other = ready_probe(store, recipe.world, second) if second else None
+    return Context(recipe, member.world, member.split, judge, other)
 
 
 def _observed(

@@ -3,6 +3,7 @@
 from conceptlab.measures.accuracy import (
     Probabilities,
     additive_accuracy,
+    agreed,
     concept_space,
     disagreement,
     drawn,
@@ -38,6 +39,7 @@ __all__ = [
     "EdgeCapability",
     "Probabilities",
     "additive_accuracy",
+    "agreed",
     "answer",
     "best_prompt",
     "beyond_chance",

@@ -65,6 +65,16 @@ def disagreement(space: ConceptSpace, first: Probabilities, second: Probabilitie
     return float((_labels(space, first) != _labels(space, second)).any(axis=1).mean())
 
 
+def agreed(space: ConceptSpace, first: Probabilities, second: Probabilities) -> Probabilities:
+    """What the first probe sees, and nothing (probabilities of 0) in images in which the second sees another class."""
+    same = (_labels(space, first) == _labels(space, second)).all(axis=1)
+    return {name: np.where(same[:, None], first[name], 0.0) for name in space.names}
+
+
 def _labels(space: ConceptSpace, probabilities: Probabilities) -> NDArray[np.intp]:
-    """(images, variables): the most probable values."""
-    return np.stack([probabilities[name].argmax(axis=1) for name in space.names], axis=1)
+    """(images, variables): the most probable values; -1, which no class has, where there is none."""
+    return np.stack([_label(probabilities[name]) for name in space.names], axis=1)
+
+
+def _label(values: NDArray[np.floating]) -> NDArray[np.intp]:
+    return np.where(values.max(axis=1) > 0, values.argmax(axis=1), -1)
