@@ -48,6 +48,14 @@ def told(made: Measurement, setting: Context, right) -> dict[tuple[str, str], fl
     return {(row.measure, row.variable): row.value for row in made.rows(live)}
 
 
+def test_guidance_never_leads_away_from_the_class_itself():
+    made, setting = measurement("guidance", images=4, classes=["00"]), context(recipe())
+    assert (0, 0) in setting.split.train
+    names = [prompt.name for prompt in made.prompts(setting, 4)]
+    assert names
+    assert not any("away from 00" in name for name in names)
+
+
 class Says:
     """A probe that sees one class in everything."""
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conceptlab.measures import emergence_table, emergence_time, rise
+from conceptlab.measures import drawing_since, emergence_table, emergence_time, rise
 
 STEPS = np.arange(100, 1100, 100)
 
@@ -58,3 +58,18 @@ def test_a_table_of_times():
     assert table.loc[(1, "11"), "time"] == 700
     assert math.isnan(table.loc[(0, "10"), "time"])
     assert table["last"].unique().tolist() == [1000]
+
+
+def test_a_model_draws_since_its_last_training_class_does():
+    steps = [10, 20, 30, 40, 50]
+    early, late = [0.2, 0.6, 0.7, 0.8, 0.9], [0.0, 0.6, 0.5, 0.5, 0.6]
+    table = pd.DataFrame(
+        [
+            {"step": s, "class": c, "value": v}
+            for c, vs in (("0", early), ("1", late))
+            for s, v in zip(steps, vs)
+        ]
+    )
+    assert drawing_since(table, 0.5) == 20
+    assert drawing_since(table, 0.55) != drawing_since(table, 0.55), "never three times in a row"
+    assert drawing_since(table[table["class"] == "0"], 0.65) == 30

@@ -191,9 +191,9 @@ def _replaced(live: Live, weights: Mapping[str, Tensor]) -> Iterator[None]:
 
 
 def _nearest(context: Context, cls: Class) -> list[Class]:
-    """The training classes at the smallest distance."""
-    space, train = context.world.space, context.split.train
-    least = min(space.distance(cls, seen) for seen in train)
+    """The training classes at the smallest distance, the class itself aside: there is no way from it to itself."""
+    space, train = context.world.space, [seen for seen in context.split.train if seen != cls]
+    least = min((space.distance(cls, seen) for seen in train), default=0)
     return [seen for seen in train if space.distance(cls, seen) == least]
 
 

@@ -56,6 +56,8 @@ class Family(Measurement):
     def rows(self, live: Live) -> Iterable[Row]:
         for cls in self.targets(live.context):
             names = [prompt.name for prompt in self.candidates(live.context, cls)]
+            if not names:  # nothing to be guided away from, for one
+                continue
             found = best_prompt([right(live.context, live.read[name], cls) for name in names])
             won = names[found.winner], found.naive
             yield from self.told(live.context, cls, found.held_out, found.naive, won)

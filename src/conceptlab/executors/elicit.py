@@ -21,7 +21,7 @@ from conceptlab.evaluation import Context, Family, Live, Measurement, Row, build
 from conceptlab.evaluation.interventions import patched_rows
 from conceptlab.executors.draw import load_process
 from conceptlab.executors.probes import ready_probe
-from conceptlab.measures import emergence_time
+from conceptlab.measures import drawing_since, emergence_time
 from conceptlab.store import Member, Store
 
 CAN = 0.5
@@ -82,6 +82,10 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
         )
     cls = member.world.space.parse(given)
     code = member.world.space.code(cls)
+    if not member.checkpoint_steps:
+        raise InputError(
+            f"{member.path} has no checkpoints: none yet, or it was exported without; run its study"
+        )
     families = build(_families(member, code, images))
     context = _context(member)
     found, drawn, live = [], {}, None
@@ -90,8 +94,7 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
         rows = [row for family in families for row in family.rows(live)]
         found += [{"step": step, **way} for way in _ways(rows)]
         drawn = dict(live.images)
-    if live is None:
-        raise InputError(f"{member.path} has no checkpoint yet; run its study again to continue it")
+    assert live is not None
     donor = f"embedding of step {live.step}"
     for step in member.checkpoint_steps[:-1]:
         rows = patched_rows(live, step, member.weights(step), Family([code], images))
@@ -136,7 +139,13 @@ def _ways(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _trained(member: Member, code: str, weights: str) -> pd.DataFrame:
     rows = member.metrics
-    rows = rows[(rows["class"] == code) & (rows["weights"] == weights)]
+    rows = rows[rows["weights"] == weights]
+    learned = [member.world.space.code(cls) for cls in member.split.train]
+    joint = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")]
+    since = drawing_since(joint[joint["class"].isin(learned)], CAN)
+    # What a model draws before its training classes is credited to no way of asking.
+    rows = rows.assign(value=rows["value"].where(rows["step"] >= since, 0.0))
+    rows = rows[rows["class"] == code]
     capable = rows[rows["measure"] == "prompt_capability"]
     plain = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")].assign(variable=ORDINARY)
     both = pd.concat([capable[capable["variable"] != ORDINARY], plain])

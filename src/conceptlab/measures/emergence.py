@@ -47,6 +47,14 @@ def _crossing(steps: np.ndarray, curve: np.ndarray, level: float, *, last: bool)
     return float(steps[i] + share * (steps[i + 1] - steps[i]))
 
 
+def drawing_since(accuracies: pd.DataFrame, threshold: float) -> float:
+    """Since when a model draws: every class of a table (`step`, `class`, `value`) is at the threshold or above, for
+    some evaluations in a row. The table is of the training classes; before they are drawn images are noise and blots,
+    which a probe takes for some class or other, and nothing may be credited to the model."""
+    worst = accuracies.groupby(["step", "class"])["value"].mean().groupby("step").min()
+    return emergence_time(worst.index.to_numpy(), worst.to_numpy(), threshold)
+
+
 def emergence_table(
     metrics: pd.DataFrame,
     threshold: float,

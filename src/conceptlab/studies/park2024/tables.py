@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from conceptlab.measures import emergence_time
+from conceptlab.measures import drawing_since, emergence_time
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import recovery_time
 from conceptlab.measures.turning import nearest_approach, turning_point
@@ -121,14 +121,10 @@ def _times(run: pd.DataFrame) -> dict[str, float]:
 
 
 def drawing_from(run: pd.DataFrame) -> float:
-    """Since when the model draws: every training class is right half of the time, for three evaluations.
-
-    Before that images are noise and blots, which a probe takes for some class or other; nothing may be credited to
-    it. Every class, not their mean: big circles are drawn long before small ones, and 11 is small.
-    """
+    """Since when the model draws. Every training class, not their mean: big circles are drawn long before small ones,
+    and 11 is small."""
     seen = run[(run["measure"] == "accuracy") & (run["variable"] == "") & (run["distance"] == 0)]
-    worst = seen.groupby(["step", "class"])["value"].mean().groupby("step").min()
-    return emergence_time(worst.index.to_numpy(), worst.to_numpy(), THRESHOLD)
+    return drawing_since(seen, THRESHOLD)
 
 
 def _corner(code: str) -> np.ndarray:
