@@ -15,7 +15,7 @@ from conceptlab.evaluation import Context, Live, Measurement, build, generate, o
 from conceptlab.evaluation.interventions import Composed, Direction, Scaled
 from conceptlab.evaluation.norms import fixed_batch, gradient, groups
 from conceptlab.evaluation.prompts import stronger
-from conceptlab.training import Cohort, Objective
+from conceptlab.training import Cohort, CohortDenoiser, Objective
 from tests.evaluation.small import NETWORKS, context, recipe
 
 BLUES = [[0.0, 0.0, 1.0], [0.2, 0.2, 0.8], [0.4, 0.4, 0.6]]
@@ -230,7 +230,7 @@ def test_norms_are_those_of_the_named_weights_and_of_a_finite_difference(network
     # Along its own gradient the objective changes by the norm times the step.
     batch = fixed_batch(now.context.recipe, 6)
     assert all(torch.equal(a, b) for a, b in zip(batch, fixed_batch(now.context.recipe, 6)))
-    found = gradient(now, batch)
+    found = gradient(now, batch, CohortDenoiser(now.denoiser))
     whole = math.sqrt(sum(g.double().square().sum().item() for g in found.values()))
     losses = []
     for sign in (1, -1):

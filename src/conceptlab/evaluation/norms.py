@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
 from conceptlab import random
+from conceptlab.denoisers import Denoiser
 from conceptlab.evaluation.measurement import Live, Measurement, Row, register
 from conceptlab.recipe import Recipe
 from conceptlab.training import CohortDenoiser, Objective
@@ -38,12 +40,16 @@ class Norms(Measurement):
         self._batches: dict[
             str, tuple[Tensor, ...]
         ] = {}  # by member: rendering it anew would cost more than the norms
+        # By network, which all members of a cohort take turns in: stacking copies it, which takes longer than a gradient.
+        self._stacked: WeakKeyDictionary[Denoiser, CohortDenoiser] = WeakKeyDictionary()
 
     def rows(self, live: Live) -> Iterable[Row]:
         recipe, parameters = live.context.recipe, dict(live.denoiser.named_parameters())
         if recipe.hash not in self._batches:
             self._batches[recipe.hash] = fixed_batch(recipe, self.batch)
-        gradients = gradient(live, self._batches[recipe.hash])
+        if live.denoiser not in self._stacked:
+            self._stacked[live.denoiser] = CohortDenoiser(live.denoiser)
+        gradients = gradient(live, self._batches[recipe.hash], self._stacked[live.denoiser])
         for name, part in groups(live).items():
             yield Row("", name, "weight_norm", _norm(parameters, part))
             yield Row("", name, "gradient_norm", _norm(gradients, part))
@@ -94,12 +100,13 @@ def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tens
     return samples.images[None], samples.conditions[None], noise[None], uniforms[None]
 
 
-def gradient(live: Live, batch: tuple[Tensor, ...]) -> dict[str, Tensor]:
-    """The gradient of the member's objective for its denoiser's parameters, by name."""
+def gradient(live: Live, batch: tuple[Tensor, ...], stacked: CohortDenoiser) -> dict[str, Tensor]:
+    """The gradient of the member's objective for its denoiser's parameters, by name; `stacked` is its network as a
+    cohort's, whatever weights it holds."""
     device = next(live.denoiser.parameters()).device
     held = {f"denoiser.{n}": p.detach()[None].clone() for n, p in live.denoiser.named_parameters()}
     held |= {f"process.{n}": p.detach()[None, None].clone() for n, p in live.process.named_parameters()}
-    objective = Objective(CohortDenoiser(live.denoiser), live.process, live.context.recipe).eval()
+    objective = Objective(stacked, live.process, live.context.recipe).eval()
     with torch.enable_grad():
         leaves = {name: value.requires_grad_() for name, value in held.items()}
         loss = functional_call(objective, leaves, tuple(part.to(device) for part in batch)).sum()
