@@ -93,9 +93,7 @@ class _Block(nn.Module):
 def modulated(x: Tensor, time: Tensor) -> Tensor:
     """Each position's channels at mean 0 and variance 1, then scaled and shifted: (B, C, H, W), (B, 2C)."""
     # In single precision whatever the network's: a variance of bfloat16 has two digits.
-    full = x.float()
-    centred = full - full.mean(1, keepdim=True)
-    normal = centred * (centred.square().mean(1, keepdim=True) + 1e-5).rsqrt()
+    normal = F.layer_norm(x.permute(0, 2, 3, 1).float(), x.shape[1:2]).permute(0, 3, 1, 2)
     scale, shift = time.to(x.dtype)[:, :, None, None].chunk(2, dim=1)
     return normal.to(x.dtype) * (1 + scale) + shift
 
