@@ -164,6 +164,14 @@ def test_a_member_whose_loss_explodes_is_warned_of_and_the_others_are_not(tmp_pa
     assert all(wild.hash in message for message in warned)
 
 
+@pytest.mark.parametrize(
+    ("loss", "least", "is_out_of_proportion"),
+    [(0.3, 0.02, True), (0.02, 0.3, False), (-3.19, -3.2, False), (-3.2, -3.2, False), (50.0, -3.2, True)],
+)
+def test_losses_below_zero_are_judged_as_well(loss, least, is_out_of_proportion):
+    assert cohort.diverges(loss, least) is is_out_of_proportion
+
+
 def test_sheets_before_the_last_hold_a_strip_of_images(tmp_path):
     evaluation = replace(tiny_recipe().evaluation, count=2, images=12, shown=10)
     recipe, store = tiny_recipe(evaluation=evaluation), Store(tmp_path)

@@ -132,7 +132,7 @@ class _Run:
         """Warn of losses that grow out of all proportion: such a member ends, but its results are worth nothing."""
         for index in self.alive:
             least = self.least_losses[index] = min(self.least_losses[index], losses[index])
-            if losses[index] > DIVERGED * least:
+            if diverges(losses[index], least):
                 name = self.writers[index].path.name
                 LOG.warning(
                     "member %s diverges: its loss is %.3g at step %d and was %.3g; try a lower learning rate",
@@ -179,6 +179,11 @@ class _Run:
 
     def _seconds(self) -> float:
         return round(time.perf_counter() - self.started, 1)
+
+
+def diverges(loss: float, least: float) -> bool:
+    """Is a loss out of all proportion to the least so far? That of a bound falls below zero."""
+    return loss > DIVERGED * abs(least)
 
 
 def _context(recipe: Recipe, store: Store, device: torch.device) -> Context:
