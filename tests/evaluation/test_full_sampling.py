@@ -20,11 +20,11 @@ def _live(made, measurement, step: int) -> Live:
     cohort.advance(2)  # an untrained network draws nothing but noise
     known = context(made)
     denoiser, process = cohort.member(0)
-    ((images, seen),) = observe(
+    (observed,) = observe(
         [measurement], [known], made.evaluation.images,
         lambda prompts: [draw_one(denoiser, process, made, prompts[0])],
     )  # fmt: skip
-    return Live(known, step, "raw", denoiser, process, images, seen)
+    return Live(known, step, "raw", denoiser, process, *observed)
 
 
 def test_it_is_drawn_at_a_few_evaluations_and_at_the_last():
@@ -104,8 +104,8 @@ def test_a_member_of_a_cohort_is_fully_sampled_on_cuda_in_its_precision():
     cohort.advance(2)
     known = [context(each) for each in made]
     seen = observe([measurement], known, 6, lambda prompts: generate(cohort, "raw", prompts))
-    for index, (about, (images, read)) in enumerate(zip(known, seen)):
-        live = Live(about, 10, "raw", *cohort.member(index), images, read)
+    for index, (about, observed) in enumerate(zip(known, seen)):
+        live = Live(about, 10, "raw", *cohort.member(index), *observed)
         rows = [row for row in measurement.rows(live) if row.measure == "full_difference"]
         assert len(rows) == 4
         # The same noise in the same number of steps; only rounding may move an image over the edge of a class.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from conceptlab.measures.capability import best_prompt, chosen_on_half, score_on_other_half
+from conceptlab.measures.capability import best_on_half, best_prompt, chosen_on_half
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import corner_disentanglement, disentanglement, recovery_time
 from conceptlab.measures.turning import nearest_approach, running_median, turning_point
@@ -23,7 +23,8 @@ def test_the_best_prompt_is_found_and_an_oracle_scores_one():
     even = np.arange(8) % 2 == 0
     assert best_prompt([even, bad]).held_out == pytest.approx((0.0 + 0.5 * (1.0 + 0.0)) / 2)
     assert chosen_on_half([bad, even]) == 1
-    assert score_on_other_half(even) == 0.0
+    found = best_on_half([bad, even])
+    assert (found.held_out, found.naive, found.winner) == (0.0, 0.5, 1)
 
 
 def test_choosing_among_equal_prompts_gains_nothing_held_out_but_much_naively():

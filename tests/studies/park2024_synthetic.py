@@ -34,11 +34,14 @@ def run(separation: float, seed: int, hidden: float = 0.0) -> pd.DataFrame:
         ("11", "", "accuracy"): behaviour + noise(),
         ("11", "colour", "accuracy"): np.maximum(behaviour, 0.9 * behaviour + 0.1) + noise(),
         ("11", "over-prompting", "prompt_capability"): capability + noise(),
-        ("11", "search", "prompt_capability"): 0.98 * _rise(0.97 * able, 450) + noise(),
-        ("11", "latent", "prompt_capability"): 0.98 * _rise(1.1 * able, 450) + noise(),
-        ("11", "guidance", "prompt_capability"): 0.9 * _rise(1.3 * able, 600) + noise(),
+        ("11", "search", "agreed_capability"): 0.98 * _rise(0.97 * able, 450) + noise(),
+        ("11", "latent", "agreed_capability"): 0.98 * _rise(1.1 * able, 450) + noise(),
+        ("11", "guidance", "agreed_capability"): 0.9 * _rise(1.3 * able, 600) + noise(),
         ("11", "redraws", "best_prompt"): behaviour + 0.05 + noise(),
         ("11", "redraws", "prompt_capability"): behaviour + noise(),
+        ("11", "over-prompting", "agreed_capability"): 0.95 * capability + noise(),
+        ("11", "redraws", "agreed_best"): 0.95 * behaviour + 0.05 + noise(),
+        ("11", "redraws", "agreed_capability"): 0.95 * behaviour + noise(),
         ("11", "colour", "coordinate"): colour + noise(),
         ("11", "size", "coordinate"): 0.45 + 0.53 * (1 - np.exp(-STEPS / 900)) + 0.3 * noise(),
         ("", "", "loss"): (0.05 + 30 * STEPS**-0.7) * np.exp(0.5 * noise()),
@@ -59,7 +62,7 @@ def run(separation: float, seed: int, hidden: float = 0.0) -> pd.DataFrame:
     for step in STEPS[[12, 20, 28, 35]]:
         value = float(np.interp(step, STEPS, 0.95 * _rise(0.8 * able, 450)))
         parts.append(
-            pd.DataFrame([(step, "11", "patch", "prompt_capability", value)], columns=parts[0].columns)
+            pd.DataFrame([(step, "11", "patch", "agreed_capability", value)], columns=parts[0].columns)
         )
     table = pd.concat(parts, ignore_index=True)
     held_out = {"00": 0, "01": 0, "10": 0, "11": 1}

@@ -58,7 +58,7 @@ def test_every_figure_is_drawn_and_judged_from_shared_members(runs):
 
 def test_every_way_of_asking_was_measured_and_patches_belong_to_kept_steps(runs):
     curves = runs["elicitation"].tables["curves"]
-    capable = curves[curves["measure"] == "prompt_capability"]
+    capable = curves[curves["measure"] == "agreed_capability"]
     assert set(capable["variable"]) == {"over-prompting", "redraws", "search", "latent", "guidance", "patch"}
     kept = runs["elicitation"].members[0].recipe.keep
     assert set(capable.loc[capable["variable"] == "patch", "step"]) == set(kept)

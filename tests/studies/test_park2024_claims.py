@@ -41,6 +41,7 @@ def table(
         {
             "seed": seed, "separation": d, "hidden": 0.0, "first": 9.0, "last": LAST,
             "capability": capability, "behaviour": behaviour, "null": 0.97 * behaviour,
+            "agreed_null": 0.98 * behaviour,
             "colour": 5000 * np.exp(-fast + scatter()),
             "search": capability * np.exp(scatter(0.2)), "latent": capability * np.exp(scatter(0.2)),
             "guidance": capability * np.exp(scatter(0.2)),
@@ -55,7 +56,17 @@ def table(
     )  # fmt: skip
     found = times.assign(**{name: make(times) for name, make in columns.items()})
     # Times are read off at evaluations, and those beyond the last are not seen.
-    for name in ("capability", "behaviour", "null", "colour", "search", "latent", "guidance", "turn"):
+    for name in (
+        "capability",
+        "behaviour",
+        "null",
+        "agreed_null",
+        "colour",
+        "search",
+        "latent",
+        "guidance",
+        "turn",
+    ):
         found[name] = found[name].where(found[name] <= LAST)
     return {"times": found, "signal": synthetic.signal()}
 
@@ -151,9 +162,9 @@ NULLS: dict[str, Callable[[Rng], dict[str, Callable]]] = {
     "all-capable": lambda rng: {"final_capability": lambda t: np.where(t["separation"] == 0.2, _half(t, rng), 0.9)},
     "not-all-behave": lambda rng: {"final_behaviour": lambda t: np.where(rng.random(len(t)) < 0.95, 0.9, 0.1)},
     "gap": lambda rng: {"final_behaviour": _normal("final_capability", rng, 0.1)},
-    "elicited-by-search": lambda rng: {"search": _around(lambda t: t["null"], rng)},
-    "elicited-by-latent": lambda rng: {"latent": _around(lambda t: t["null"], rng)},
-    "elicited-by-guidance": lambda rng: {"guidance": _around(lambda t: t["null"], rng)},
+    "elicited-by-search": lambda rng: {"search": _around(lambda t: t["agreed_null"], rng)},
+    "elicited-by-latent": lambda rng: {"latent": _around(lambda t: t["agreed_null"], rng)},
+    "elicited-by-guidance": lambda rng: {"guidance": _around(lambda t: t["agreed_null"], rng)},
 }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -103,7 +103,7 @@ class Latent(Family):
         for factor in (1.0, *self.factors):
             edits[f"sum × {factor:g}"] = Composed(tuple((d, factor) for d in directions.values()))
         return [
-            Prompt(self.name(context, cls, text), condition, self.images, stream, edit, doubted=True)
+            Prompt(self.name(context, cls, text), condition, self.images, stream, edit)
             for text, edit in edits.items()
         ]
 
@@ -135,7 +135,6 @@ class Guided(Family):
                 self.images,
                 stream,
                 guidance=Guidance(weight, other),
-                doubted=True,
             )
             for name, other in against.items()
             for weight in self.weights
@@ -164,13 +163,13 @@ def patched_rows(live: Live, step: int, weights: Mapping[str, Tensor], family: F
     """What the checkpoint of an earlier step draws with the live embedding."""
     context = live.context
     classes = family.targets(context)
-    prompts = [replace(class_prompt(context, cls, family.images), doubted=True) for cls in classes]
+    prompts = [class_prompt(context, cls, family.images) for cls in classes]
     with _replaced(live, weights):
         drawn = draw_one(live.denoiser, live.process, context.recipe, prompts)
-    seen = sights(context, prompts, drawn)
+    _, agreed = sights(context, drawn)
     for cls, prompt in zip(classes, prompts):
-        accuracy = float(right(context, seen[prompt.name], cls).mean())
-        yield Row(context.world.space.code(cls), "patch", "prompt_capability", accuracy, step)
+        accuracy = float(right(context, agreed[prompt.name], cls).mean())
+        yield Row(context.world.space.code(cls), "patch", "agreed_capability", accuracy, step)
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ and turns the drawings, or the weights, into tidy rows. Prompts of all measureme
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -41,8 +41,7 @@ class Guidance:
 class Prompt:
     """A condition to draw images from. Prompts with one `stream` start from the same noise, so that they can be
     compared image by image; streams are independent of each other. An `edit` changes the condition's embedding on
-    its way into the network. What is `doubted` lies far from anything trained and may make images that a probe has
-    never seen, such as empty ones: there only that counts on which the second probe agrees, where there is one."""
+    its way into the network."""
 
     name: str
     condition: Tensor
@@ -50,7 +49,10 @@ class Prompt:
     stream: str
     edit: Edit | None = None
     guidance: Guidance | None = None
-    doubted: bool = False
+
+
+# By the name of a prompt.
+Seen = dict[str, Probabilities]
 
 
 class Row(NamedTuple):
@@ -78,7 +80,9 @@ class Context:
 
 @dataclass(frozen=True)
 class Live:
-    """One member at one evaluation: its weights in a plain module, and what it drew for every prompt."""
+    """One member at one evaluation: its weights in a plain module, what it drew for every prompt, and what the judge
+    reads in it. Unusual prompts may make images unlike any that a probe has seen, such as empty ones: `agreed` has
+    only what the second probe sees, too, where there is one."""
 
     context: Context
     step: int
@@ -87,6 +91,7 @@ class Live:
     process: Process
     images: Mapping[str, Tensor]
     read: Mapping[str, Probabilities]
+    agreed: Mapping[str, Probabilities] = field(default_factory=dict)
     # The checkpoints kept so far, by step; read only when asked for.
     kept: Callable[[], Mapping[int, Mapping[str, Tensor]]] = dict
 
@@ -102,7 +107,7 @@ class Measurement:
         """The same for a plan, which only counts: prompts whose conditions take long to make leave them blank."""
         return self.prompts(context, images)
 
-    def refinements(self, context: Context, read: Mapping[str, Probabilities]) -> list[Prompt]:
+    def refinements(self, context: Context, agreed: Mapping[str, Probabilities]) -> list[Prompt]:
         """What it has to draw next, after a look at the first drawings; as many prompts for every member."""
         return []
 
@@ -141,33 +146,32 @@ def observe(
     contexts: Sequence[Context],
     images: int,
     draw: Callable[[list[list[Prompt]]], list[dict[str, Tensor]]],
-) -> list[tuple[dict[str, Tensor], dict[str, Probabilities]]]:
-    """Draw for all measurements of all members and read the images, in two rounds: what each member drew, and what
-    its judge sees in it."""
+) -> list[tuple[dict[str, Tensor], Seen, Seen]]:
+    """Draw for all measurements of all members and read the images, in two rounds: what each member drew, what its
+    judge sees in it, and on what both probes agree."""
     asked = [all_prompts(measurements, context, images) for context in contexts]
     drawn = draw(asked) if asked[0] else [{} for _ in contexts]
-    seen = [sights(*each) for each in zip(contexts, asked, drawn)]
-    more = [[p for m in measurements for p in m.refinements(c, s)] for c, s in zip(contexts, seen)]
+    seen = [sights(context, pictures) for context, pictures in zip(contexts, drawn)]
+    more = [[p for m in measurements for p in m.refinements(c, s[1])] for c, s in zip(contexts, seen)]
     if more[0]:
-        for context, asked_more, pictures, found, refined in zip(contexts, more, drawn, seen, draw(more)):
+        for context, pictures, found, refined in zip(contexts, drawn, seen, draw(more)):
             pictures |= refined
-            found |= sights(context, asked_more, refined)
-    return list(zip(drawn, seen))
+            for known, new in zip(found, sights(context, refined)):
+                known |= new
+    return [(pictures, *found) for pictures, found in zip(drawn, seen)]
 
 
-def sights(
-    context: Context, prompts: Sequence[Prompt], images: Mapping[str, Tensor]
-) -> dict[str, Probabilities]:
-    """What the judge sees in the images of each prompt; of doubted ones only that which the second probe sees, too."""
+def sights(context: Context, images: Mapping[str, Tensor]) -> tuple[Seen, Seen]:
+    """What the judge sees in the images of each prompt, and what of it the second probe sees, too."""
     found = read(context.judge, images) if images else {}
-    doubted = {prompt.name: images[prompt.name] for prompt in prompts if prompt.doubted}
-    if context.second is not None and doubted:
-        for name, other in read(context.second, doubted).items():
-            found[name] = agreed(context.world.space, found[name], other)
-    return found
+    if context.second is None or not images:
+        return found, dict(found)
+    other = read(context.second, images)
+    space = context.world.space
+    return found, {name: agreed(space, seen, other[name]) for name, seen in found.items()}
 
 
-def read(probe: Probe, images: Mapping[str, Tensor]) -> dict[str, Probabilities]:
+def read(probe: Probe, images: Mapping[str, Tensor]) -> Seen:
     """What a probe sees in the images of each prompt, in one pass over all of them."""
     together = torch.cat(list(images.values()))
     probabilities = {name: np.asarray(p) for name, p in probe.probabilities(together).items()}

@@ -40,7 +40,7 @@ class Norms(Measurement):
         self._batches: dict[
             str, tuple[Tensor, ...]
         ] = {}  # by member: rendering it anew would cost more than the norms
-        # By network, which all members of a cohort take turns in: stacking copies it, which takes longer than a gradient.
+        # By network, which all members of a cohort take turns in: stacking one copies it, longer than a gradient takes.
         self._stacked: WeakKeyDictionary[Denoiser, CohortDenoiser] = WeakKeyDictionary()
 
     def rows(self, live: Live) -> Iterable[Row]:

@@ -8,7 +8,11 @@ prompts gains nothing. Rows for each class, `variable` naming the family:
 |---|---|---|
 | `prompt_capability` | family | held-out accuracy of the chosen prompt |
 | `best_prompt` | family | the largest accuracy, as the paper takes it |
-| `winner` | family: prompt | accuracy of the prompt that won |
+| `agreed_capability`, `agreed_best` | family | the same, of images that both probes read as the class |
+| `winner` | family: prompt | `agreed_capability` once more, under the name of the prompt that won |
+
+A prompt far from anything trained may make images unlike any that a probe has seen: where ways of asking are
+compared, it is by what both probes agree on. Without a second probe the two are the same.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from conceptlab.errors import InputError, unknown
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, register
 from conceptlab.measures import Probabilities
 from conceptlab.measures.accuracy import hits
-from conceptlab.measures.capability import best_prompt, chosen_on_half, score_on_other_half
+from conceptlab.measures.capability import Best, best_on_half, best_prompt, chosen_on_half
 
 
 class Family(Measurement):
@@ -58,18 +62,20 @@ class Family(Measurement):
             names = [prompt.name for prompt in self.candidates(live.context, cls)]
             if not names:  # nothing to be guided away from, for one
                 continue
-            found = best_prompt([right(live.context, live.read[name], cls) for name in names])
-            won = names[found.winner], found.naive
-            yield from self.told(live.context, cls, found.held_out, found.naive, won)
+            read, agreed = (
+                best_prompt([right(live.context, seen[name], cls) for name in names])
+                for seen in (live.read, live.agreed)
+            )
+            yield from self.told(live.context, cls, read, agreed, names[agreed.winner])
 
-    def told(
-        self, context: Context, cls: Class, held_out: float, naive: float, won: tuple[str, float]
-    ) -> Iterator[Row]:
-        """The rows of one class; `won` is the name of the winning prompt and its accuracy on all images."""
-        code, (winner, accuracy) = context.world.space.code(cls), won
-        yield Row(code, self.family, "prompt_capability", held_out)
-        yield Row(code, self.family, "best_prompt", naive)
-        yield Row(code, f"{self.family}: {self.text(winner)}", "winner", accuracy)
+    def told(self, context: Context, cls: Class, read: Best, agreed: Best, winner: str) -> Iterator[Row]:
+        """The rows of one class, from what the judge reads and what both probes agree on."""
+        code = context.world.space.code(cls)
+        yield Row(code, self.family, "prompt_capability", read.held_out)
+        yield Row(code, self.family, "best_prompt", read.naive)
+        yield Row(code, self.family, "agreed_capability", agreed.held_out)
+        yield Row(code, self.family, "agreed_best", agreed.naive)
+        yield Row(code, f"{self.family}: {self.text(winner)}", "winner", agreed.held_out)
 
     def name(self, context: Context, cls: Class, text: str) -> str:
         return f"{self.family} {context.world.space.code(cls)}: {text}"
@@ -172,22 +178,22 @@ class PromptSearch(Family):
             for strengths in itertools.product(self.strengths, repeat=len(names))
         ]
 
-    def refinements(self, context: Context, read: Mapping[str, Probabilities]) -> list[Prompt]:
-        return [p for cls in self.targets(context) for p in self._around(context, cls, read)]
+    def refinements(self, context: Context, agreed: Mapping[str, Probabilities]) -> list[Prompt]:
+        return [p for cls in self.targets(context) for p in self._around(context, cls, agreed)]
 
     def rows(self, live: Live) -> Iterable[Row]:
         context = live.context
         for cls in self.targets(context):
-            tried = [*self.candidates(context, cls), *self._around(context, cls, live.read)]
-            seen = [right(context, live.read[prompt.name], cls) for prompt in tried]
-            chosen = chosen_on_half(seen)
-            naive = max(float(s.mean()) for s in seen)
-            won = tried[chosen].name, float(seen[chosen].mean())
-            yield from self.told(context, cls, score_on_other_half(seen[chosen]), naive, won)
+            tried = [*self.candidates(context, cls), *self._around(context, cls, live.agreed)]
+            read, agreed = (
+                best_on_half([right(context, seen[prompt.name], cls) for prompt in tried])
+                for seen in (live.read, live.agreed)
+            )
+            yield from self.told(context, cls, read, agreed, tried[agreed.winner].name)
 
-    def _around(self, context: Context, cls: Class, read: Mapping[str, Probabilities]) -> list[Prompt]:
+    def _around(self, context: Context, cls: Class, agreed: Mapping[str, Probabilities]) -> list[Prompt]:
         grid = self.candidates(context, cls)
-        best = grid[chosen_on_half([right(context, read[prompt.name], cls) for prompt in grid])]
+        best = grid[chosen_on_half([right(context, agreed[prompt.name], cls) for prompt in grid])]
         names = _conditioned(context)
         strengths = list(itertools.product(self.strengths, repeat=len(names)))[grid.index(best)]
         centre = dict(zip(names, strengths))
@@ -201,7 +207,7 @@ class PromptSearch(Family):
         text = ", ".join(f"{name} × {strength:.3g}" for name, strength in strengths.items())
         condition = stronger(context, cls, strengths)
         stream = context.world.space.code(cls)
-        return Prompt(self.name(context, cls, text), condition, self.images, stream, doubted=True)
+        return Prompt(self.name(context, cls, text), condition, self.images, stream)
 
 
 def stronger(context: Context, cls: Class, strengths: Mapping[str, float]) -> Tensor:

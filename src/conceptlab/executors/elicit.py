@@ -124,17 +124,16 @@ def _observed(
     member: Member, context: Context, step: int, weights: str, families: Sequence[Measurement]
 ) -> Live:
     denoiser, process = member.model(step, weights), load_process(member, step, weights)
-    ((images, seen),) = observe(
+    (observed,) = observe(
         families, [context], 0, lambda prompts: [draw_one(denoiser, process, context.recipe, prompts[0])]
     )
-    return Live(context, step, weights, denoiser, process, images, seen)
+    return Live(context, step, weights, denoiser, process, *observed)
 
 
 def _ways(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Held-out accuracy and winning prompt of each family."""
-    scores = {row.variable: row.value for row in rows if row.measure == "prompt_capability"}
-    winners = [row.variable.partition(": ")[::2] for row in rows if row.measure == "winner"]
-    return [{"way": way, "prompt": prompt, "accuracy": scores[way]} for way, prompt in winners]
+    winners = [(*row.variable.partition(": ")[::2], row.value) for row in rows if row.measure == "winner"]
+    return [{"way": way, "prompt": prompt, "accuracy": value} for way, prompt, value in winners]
 
 
 def _trained(member: Member, code: str, weights: str) -> pd.DataFrame:
@@ -146,10 +145,11 @@ def _trained(member: Member, code: str, weights: str) -> pd.DataFrame:
     # What a model draws before its training classes is credited to no way of asking.
     rows = rows.assign(value=rows["value"].where(rows["step"] >= since, 0.0))
     rows = rows[rows["class"] == code]
-    capable = rows[rows["measure"] == "prompt_capability"]
-    plain = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")].assign(variable=ORDINARY)
-    both = pd.concat([capable[capable["variable"] != ORDINARY], plain])
-    return both.rename(columns={"variable": "way", "value": "accuracy"})[["step", "way", "accuracy"]]
+    found = rows[rows["measure"] == "agreed_capability"]
+    if ORDINARY not in set(found["variable"]):
+        plain = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")]
+        found = pd.concat([found, plain.assign(variable=ORDINARY)])
+    return found.rename(columns={"variable": "way", "value": "accuracy"})[["step", "way", "accuracy"]]
 
 
 def _pictures(

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 @dataclass(frozen=True)
 class Best:
     """`held_out`: accuracy of the chosen prompt on images not used to choose it; `naive`: the largest accuracy;
-    `winner`: which prompt has it (the first of equals)."""
+    `winner`: which prompt has it (the first of equals), or where a half chooses, which it chose."""
 
     held_out: float
     naive: float
@@ -41,9 +41,11 @@ def chosen_on_half(hits: Sequence[ArrayLike]) -> int:
     return int(_means([np.asarray(h, dtype=float)[::2] for h in hits]).argmax())
 
 
-def score_on_other_half(hits: ArrayLike) -> float:
-    """The accuracy on the odd images."""
-    return float(np.asarray(hits, dtype=float)[1::2].mean())
+def best_on_half(hits: Sequence[ArrayLike]) -> Best:
+    """The prompt that the even images choose, scored on the odd ones."""
+    winner = chosen_on_half(hits)
+    score = np.asarray(hits[winner], dtype=float)[1::2].mean()
+    return Best(float(score), float(_means([np.asarray(h, dtype=float) for h in hits]).max()), winner)
 
 
 def _means(arrays: Sequence[NDArray[np.floating]]) -> NDArray[np.floating]:

@@ -64,7 +64,7 @@ def _disentanglement(id_: str, cls: str, directions: str, judged: tuple[Claim, .
 
 
 def _elicitation_tables(results: Results) -> dict[str, pd.DataFrame]:
-    return {**figure_tables(*_CAPABILITY)(results), "winners": winners(results)}
+    return {**figure_tables("agreed_capability")(results), "winners": winners(results)}
 
 
 STUDY = Study(

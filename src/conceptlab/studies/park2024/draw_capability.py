@@ -21,8 +21,8 @@ def behaviour(table: pd.DataFrame) -> pd.DataFrame:
     return figures.select(table, "accuracy", cls=TARGET)
 
 
-def capability(table: pd.DataFrame, family: str = "over-prompting") -> pd.DataFrame:
-    return figures.select(table, "prompt_capability", family, TARGET)
+def capability(table: pd.DataFrame) -> pd.DataFrame:
+    return figures.select(table, "prompt_capability", "over-prompting", TARGET)
 
 
 def training(table: pd.DataFrame) -> pd.DataFrame:
@@ -197,16 +197,18 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
     page = drawing.page_for(curves)
     for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
-        lines = [(capability(runs, family), line) for family, line in drawing.FAMILY_LINES.items()]
-        plain = [(rows, Line(line.colour, _names(line), "", line.dashes)) for rows, line in lines]
-        _drawn(ax, [(behaviour(runs), drawing.BEHAVIOUR), *plain], named=place == drawing.corner(curves))
+        ways = {"redraws": drawing.BEHAVIOUR, **drawing.FAMILY_LINES}
+        lines = [(_agreed(runs, way), _unmarked(line)) for way, line in ways.items()]
+        _drawn(ax, lines, named=place == drawing.corner(curves))
         drawn = drawing.median_time(times[times["separation"] == value], "drawing")
-        _patched(ax, capability(runs, "patch"), drawn)
-    text = (
-        "Each way is chosen on half of its images, scored on the other. Stars: networks of that step with the"
+        _patched(ax, _agreed(runs, "patch"), drawn)
+    drawing.seeds_caption(
+        page,
+        curves,
+        "Only images count that both probes read as 11. Each way is chosen on half of its images, scored on the "
+        "other. Stars: networks of that step with the last embedding, asked plainly; hollow: before they draw "
+        "every training class.",
     )
-    stars = "last embedding, asked plainly; hollow: before they draw every training class, when blots pass for 11."
-    drawing.seeds_caption(page, curves, f"{text} {stars}")
     return page
 
 
@@ -220,5 +222,10 @@ def _patched(ax: Axes, rows: pd.DataFrame, drawn: float) -> None:
         )  # fmt: skip
 
 
-def _names(line: Line) -> str:
-    return "over-prompting" if line is drawing.CAPABILITY else line.label
+def _agreed(table: pd.DataFrame, family: str) -> pd.DataFrame:
+    return figures.select(table, "agreed_capability", family, TARGET)
+
+
+def _unmarked(line: Line) -> Line:
+    name = {drawing.CAPABILITY: "over-prompting", drawing.BEHAVIOUR: "asked plainly"}.get(line, line.label)
+    return Line(line.colour, name, "", line.dashes)

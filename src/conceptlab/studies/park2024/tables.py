@@ -97,7 +97,9 @@ def _times(run: pd.DataFrame) -> dict[str, float]:
         "colour": curve(run, "accuracy", "colour"),
         "capability": curve(run, "prompt_capability", "over-prompting"),
         "null": curve(run, "best_prompt", "redraws"),
-        **{family: curve(run, "prompt_capability", family) for family in ("search", "latent", "guidance")},
+        # Ways of asking are compared by what both probes see, the null as well.
+        "agreed_null": curve(run, "agreed_best", "redraws"),
+        **{family: curve(run, "agreed_capability", family) for family in ("search", "latent", "guidance")},
     }
     found = {name: reached(values, since) for name, values in asked.items()}
     drawn = path[path.index >= since]
