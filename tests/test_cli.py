@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
@@ -15,6 +16,7 @@ from PIL import Image
 
 import conceptlab
 from conceptlab.cli import build_parser, main
+from conceptlab.store import FigureRun
 
 THEORY = Path(__file__).parent.parent / "results" / "yang2025" / "paper" / "fig3"
 
@@ -62,6 +64,16 @@ def test_three_lines_in_a_notebook(out):
     images = member.samples()
     assert curves.shape == (3, 8)
     assert images.shape[0] == 8
+
+
+def test_a_figure_shows_itself_in_a_notebook(out, tmp_path):
+    figure = conceptlab.load(out / "quickstart")
+    found = figure._repr_png_()
+    assert found
+    data, shown = found
+    with Image.open(io.BytesIO(data)) as picture:
+        assert shown["width"] < picture.width < 2 * shown["width"]
+    assert FigureRun(tmp_path)._repr_png_() is None
 
 
 def test_verdict_and_list_are_stable_json(out, capsys):

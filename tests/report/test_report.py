@@ -103,6 +103,22 @@ def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Pag
     assert "identities hold" in page.text
 
 
+def test_signatures_of_failure_stand_below_the_claims(tmp_path: Path) -> None:
+    found = [
+        {"name": "held-out classes <at> chance", "shown": 2, "of": 2, "seen": "mean accuracy 0.06"},
+        {"name": "no delay", "shown": 0, "of": 0, "seen": "nothing to compare"},
+    ]
+    page = read(report([synthetic.figure_run(tmp_path / "a", [], signatures=found)], tmp_path / "page.html"))
+    assert "Signatures of failure" in page.text
+    assert "held-out classes <at> chance 2 of 2 mean accuracy 0.06" in page.text
+    assert "no delay – nothing to compare" in page.text
+    damaged = synthetic.figure_run(tmp_path / "b", [], signatures=[{"name": "cut off"}])
+    page = read(report([damaged], tmp_path / "damaged.html"))
+    assert "Signatures of failure" not in page.text
+    assert "its signatures of failure cannot be read; run its command again" in page.text
+    assert synthetic.verdicts()[0].statement in page.text
+
+
 def test_what_was_run_and_how_to_run_it_again(made: tuple[Path, Page]) -> None:
     _, page = made
     for said in (

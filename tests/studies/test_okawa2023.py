@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from conceptlab.store import Store
 from conceptlab.studies import SCALES, Order, Results, find, run
 from conceptlab.studies.okawa2023 import STUDY, recipes
 from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base, swept
+from conceptlab.studies.okawa2023.signatures import summary
 from conceptlab.studies.okawa2023.tables import at_common_steps
 from conceptlab.training.cost import training_flops
 from tests.celeba_folder import write_folder
@@ -47,6 +49,13 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
             signs = tables["signatures"]
             assert {"at_chance", "no_gap", "no_delay", "drawn_instead", "drawn_share"} <= set(signs)
             assert len(signs) == len(order.recipes(figure))
+            chance, gap, delay, instead = made.signatures
+            assert chance.shown == signs["at_chance"].sum()
+            assert chance.of == instead.of == signs["held_out"].notna().sum()
+            assert (gap.shown, gap.of) == (signs["no_gap"].sum(), len(signs))
+            assert delay.of == signs["rare_delay"].notna().sum()
+        else:
+            assert made.signatures == []
 
 
 def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
@@ -196,6 +205,7 @@ def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> No
     assert order == {"fig5.order": "reproduced", "fig5.held-out": "reproduced"}
     signs = tables["signatures"]
     assert not (signs["at_chance"] | signs["no_gap"] | signs["no_delay"]).any()
+    assert [signature.share for signature in summary(tables)] == ["0 of 5"] * 4
     multiplied, _ = _verdicts("fig6", tmp_path, effects=True)
     assert multiplied["fig6.sudden"] == multiplied["fig6.product"] == "reproduced"
     tuned, tables = _verdicts("fig9", tmp_path, effects=True)
@@ -205,6 +215,9 @@ def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> No
     adversarial = tables["signatures"].query("mode == 'before'")
     # Small circles are drawn as small triangles, and the table says so.
     assert set(adversarial["worst"] + adversarial["drawn_instead"]) <= {"010110", "011111"}
+    instead = summary({"signatures": adversarial})[-1]
+    assert instead.shown == instead.of == len(adversarial)
+    assert re.match(r"(010 as 110|011 as 111) in \d of 5 members, \d+% of its images", instead.seen)
 
 
 def test_switches_that_no_base_is_left_for_are_refused(tmp_path: Path) -> None:

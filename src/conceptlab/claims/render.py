@@ -31,7 +31,7 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str = "") -> Table:
     for v in verdicts:
         mark = Text(v.verdict, style=_COLOURS[v.verdict])
         if v.strength == "indicative":
-            mark.append(" (indicative)", style="dim")
+            mark.append("\n(indicative)", style="dim")  # leaves the width to the claim
         seeds = f"{v.seeds} ({v.censored} cens.)" if v.censored else str(v.seeds)
         statement = f"{v.statement} [identity]" if v.kind == "identity" else v.statement
         numbers = (_number(v.value, "–"), interval_text(v), _number(v.threshold, "–"))

@@ -27,12 +27,16 @@ def list_(options: argparse.Namespace) -> int:
 def verdict(options: argparse.Namespace) -> int:
     from conceptlab.claims import render_verdicts, to_json
     from conceptlab.store import find_figures
+    from conceptlab.terminal.signatures import signature_table
 
-    verdicts = [verdict for run in find_figures(options.path) for verdict in run.verdicts]
+    runs = find_figures(options.path)
+    verdicts = [verdict for run in runs for verdict in run.verdicts]
     if options.json:
         print(json.dumps(to_json(verdicts), indent=1, ensure_ascii=False))
     else:
         OUT.print(render_verdicts(verdicts, title=str(options.path)))
+        if signatures := signature_table(runs):
+            OUT.print(signatures)
     return 0
 
 

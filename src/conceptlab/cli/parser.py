@@ -10,6 +10,8 @@ import conceptlab
 from conceptlab.cli import keeping, looking, own_data, running
 from conceptlab.errors import InputError
 
+_MODEL = "a member's folder (runs/members/…), or a figure's or a study's: of these, the first member"
+
 
 class _Parser(argparse.ArgumentParser):
     """Bad usage is one line and exit code 2, like any other bad input."""
@@ -66,7 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     inspect.set_defaults(command=own_data.inspect)
 
     verdict = commands.add_parser("verdict", help="the claims of a finished run")
-    verdict.add_argument("path", type=Path)
+    verdict.add_argument("path", type=Path, metavar="RUN", help="a figure's, a study's or any folder of runs")
     verdict.add_argument("--json", action="store_true")
     verdict.set_defaults(command=looking.verdict)
 
@@ -86,7 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
     reproduction.set_defaults(command=keeping.reproduction)
 
     sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
-    sample.add_argument("path", type=Path)
+    sample.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
     sample.add_argument("--step", type=int)
     sample.add_argument("--weights", choices=("raw", "ema"), default="raw")
     sample.add_argument("--prompt", action="append", metavar="CLASS[;VARIABLE=NUMBERS]", help="repeatable")
@@ -97,7 +99,7 @@ def build_parser() -> argparse.ArgumentParser:
     elicit = commands.add_parser(
         "elicit", help="can a run draw a class already, since when, asked in which way"
     )
-    elicit.add_argument("path", type=Path)
+    elicit.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
     elicit.add_argument("--class", dest="cls", required=True, metavar="CLASS", help="e.g. 11")
     elicit.add_argument("--weights", choices=("raw", "ema"), default="raw")
     elicit.add_argument("--n", type=int, default=32, metavar="N", help="images for each way of asking")

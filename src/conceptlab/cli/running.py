@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from conceptlab.store import Store
     from conceptlab.terminal.listing import plan_table
     from conceptlab.terminal.progress import showing_progress
+    from conceptlab.terminal.signatures import signature_table
 
     settings = parse_settings(options.set)
     if options.study == "custom":
@@ -54,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     numbers = "–".join(str(n) for n in sorted({len(order.seeds_of(figure)) for figure in order.figures}))
     OUT.print(render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {numbers} seeds"))
+    if signatures := signature_table(runs):
+        OUT.print(signatures)
     page = report(runs, store.root / study.name / options.scale / "report.html")
     OUT.print(f"report: {page}", markup=False)
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)

@@ -19,7 +19,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.embed import picture_uri
 from conceptlab.report.training import Training, training
-from conceptlab.store import FigureRun
+from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
 
 # What pictures and samples may weigh, in characters. With plotly.js (4.8 MB), curves and text the page stays below
@@ -37,6 +37,7 @@ class FigurePart:
     title: str = ""
     manifest: dict[str, Any] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
+    signatures: list[Signature] = field(default_factory=list)
     pictures: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     training: Training | None = None
@@ -96,6 +97,10 @@ def _figure(run: FigureRun, anchor: str, budget: int) -> FigurePart:
     else:
         if not part.verdicts and not run.pictures:  # a finished figure may make no claim
             part.problems.append("No claim has been judged here yet.")
+    try:
+        part.signatures = run.signatures
+    except InputError as error:
+        part.problems.append(f"How members failed cannot be told: {error}")
     for picture in run.pictures:
         try:
             part.pictures.append((picture.stem, picture_uri(picture, budget // len(run.pictures))))

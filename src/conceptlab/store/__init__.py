@@ -4,6 +4,7 @@ from conceptlab.store.environment import environment
 from conceptlab.store.export import Exported, export
 from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
+from conceptlab.store.signatures import Signature
 from conceptlab.store.timing import device_seconds, wall_seconds
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FigureRun",
     "Member",
     "MemberWriter",
+    "Signature",
     "Store",
     "device_seconds",
     "environment",

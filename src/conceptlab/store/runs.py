@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from PIL import Image
 
 from conceptlab.claims import Verdict, read_claims
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
 from conceptlab.store.member import Member
+from conceptlab.store.signatures import Signature, read_signatures
 
 
 class Store:
@@ -93,6 +95,11 @@ class FigureRun:
         return read_claims(path) if path.exists() else []
 
     @property
+    def signatures(self) -> list[Signature]:
+        """How its members fail, if they do; empty where a study looks for nothing of the kind."""
+        return read_signatures(self.manifest, self.path / "manifest.json")
+
+    @property
     def pictures(self) -> list[Path]:
         return sorted((self.path / "figures").glob("*.png"))
 
@@ -105,6 +112,13 @@ class FigureRun:
     @property
     def metrics(self) -> pd.DataFrame:
         return gather(self.members)
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]] | None:
+        """In a notebook a figure shows itself as its picture, somewhat larger than in print (220 pixels an inch)."""
+        if not self.pictures:
+            return None
+        with Image.open(self.pictures[0]) as picture:
+            return self.pictures[0].read_bytes(), {"width": round(0.6 * picture.width)}
 
 
 def gather(members: Sequence[Member]) -> pd.DataFrame:

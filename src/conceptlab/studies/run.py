@@ -6,7 +6,7 @@ import json
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from conceptlab.executors import Report
 from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment
 from conceptlab.store.files import write_atomically, write_table
-from conceptlab.studies.study import Figure, Results, Scale, Study
+from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.training.cost import model_flops, once_for_all_seeds
 from conceptlab.worlds import build as build_world
 
@@ -104,10 +104,15 @@ def run(
     trained = time.perf_counter() - started
     for figure in order.figures:
         begun = time.perf_counter()
-        _make(figure, order, runs[figure.id], store)
+        tables = _make(figure, order, runs[figure.id], store)
         seconds = time.perf_counter() - begun + (trained if order.recipes(figure) else 0.0)
         # Tables and pictures are made here, on the CPU; members know their own environment.
-        made = {"seconds": round(seconds, 1), "environment": environment(torch.device("cpu"))}
+        made: dict[str, Any] = {
+            "seconds": round(seconds, 1),
+            "environment": environment(torch.device("cpu")),
+        }
+        if found := order.study.signatures(tables):
+            made["signatures"] = [asdict(signature) for signature in found]
         runs[figure.id].claim({**_manifest(order, figure), **made})
     judge_study(order.study, order.scale, store)
     return list(runs.values())
@@ -142,7 +147,7 @@ def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
     }
 
 
-def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> None:
+def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> Tables:
     members = [store.member(recipe) for recipe in order.recipes(figure)]
     failed = [member for member in members if member.status != "complete"]
     usable = [member for member in members if member.status == "complete"]
@@ -158,6 +163,7 @@ def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> None:
     picture = figure.draw(results, tables)
     for suffix in ("png", "pdf"):
         write_atomically(run.path / "figures" / f"{figure.id}.{suffix}", picture.savefig)
+    return tables
 
 
 def _csv(table: Any) -> Callable[[Path], None]:

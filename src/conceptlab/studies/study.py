@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab.claims import Claim
 from conceptlab.errors import unknown
 from conceptlab.recipe import Recipe
-from conceptlab.store import Member, gather
+from conceptlab.store import Member, Signature, gather
 
 Scale = Literal["tiny", "small", "paper"]
 SCALES: tuple[Scale, ...] = ("tiny", "small", "paper")
@@ -69,6 +69,8 @@ class Study:
     # Of a study made for one user's data: the words of its command, and what tells it from another such study.
     options: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+    # How members failed, if they did, as the tables of a figure tell: printed and reported beside its claims.
+    signatures: Callable[[Tables], list[Signature]] = lambda tables: []
 
     def figure(self, id_: str) -> Figure:
         for figure in self.figures:

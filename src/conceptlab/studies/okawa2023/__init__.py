@@ -19,6 +19,7 @@ from conceptlab.studies.okawa2023 import (
     recipes,
 )
 from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
+from conceptlab.studies.okawa2023.signatures import summary
 from conceptlab.studies.sampling_check import agreement_claim, draw_sampling
 from conceptlab.studies.study import Figure, Study
 
@@ -96,4 +97,5 @@ STUDY = Study(
     paper=PAPER,
     figures=(*_ILLUSTRATIONS, *_EMERGENCE, *_DATA, *_APPENDIX, *_NAMED),
     seeds=SEEDS,
+    signatures=summary,
 )

@@ -21,7 +21,8 @@ from conceptlab.store import Member, gather
 from conceptlab.store.files import read_json
 from conceptlab.studies.okawa2023.draw_order import accuracy_with_marks, graph_with_paths, seeds_of
 from conceptlab.studies.okawa2023.settings import MEASUREMENTS, MINIMAL, SETTINGS, THRESHOLD
-from conceptlab.studies.okawa2023.tables import emergence, labelled, shown, signatures, variable_emergence
+from conceptlab.studies.okawa2023.signatures import signatures
+from conceptlab.studies.okawa2023.tables import emergence, labelled, shown, variable_emergence
 from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Scale, Tables
 from conceptlab.worlds.celeba import SOURCE

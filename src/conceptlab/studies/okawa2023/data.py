@@ -16,15 +16,8 @@ from conceptlab.store import Member
 from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
 from conceptlab.studies.okawa2023.settings import SETTINGS, THRESHOLD
-from conceptlab.studies.okawa2023.tables import (
-    at_common_steps,
-    emergence,
-    final,
-    joint,
-    labelled,
-    shown,
-    signatures,
-)
+from conceptlab.studies.okawa2023.signatures import signatures
+from conceptlab.studies.okawa2023.tables import at_common_steps, emergence, final, joint, labelled, shown
 from conceptlab.studies.study import Results
 from conceptlab.worlds import RenderedWorld, concept_signal
 

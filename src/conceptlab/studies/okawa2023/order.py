@@ -16,7 +16,8 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import Member
 from conceptlab.studies.okawa2023.recipes import four
 from conceptlab.studies.okawa2023.settings import THRESHOLD, base
-from conceptlab.studies.okawa2023.tables import emergence, final, joint, labelled, shown, signatures
+from conceptlab.studies.okawa2023.signatures import signatures
+from conceptlab.studies.okawa2023.tables import emergence, final, joint, labelled, shown
 from conceptlab.studies.sampling_check import sampling_tables
 from conceptlab.studies.study import Results, Scale
 from conceptlab.theory.toy import critical_time, fit_rate, simulate, success_probability
