@@ -66,6 +66,14 @@ def test_every_way_of_asking_was_measured_and_patches_belong_to_kept_steps(runs)
     assert (winners["prompt"] != "").all()
 
 
+def test_members_that_were_not_asked_in_other_ways_are_refused_in_words(runs):
+    asked = runs["elicitation"].members
+    plain = Results(asked, "tiny", (0, 1))
+    plain.metrics.drop(plain.metrics.index[plain.metrics["measure"] == "agreed_capability"], inplace=True)
+    with pytest.raises(InputError, match="were not asked in other ways"):
+        STUDY.figure("elicitation").tables(plain)
+
+
 def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
     monkeypatch.chdir(runs["fig1"].store.root.parent)
     names = run_notebook(DOCS / "notebooks" / "park2024.ipynb")

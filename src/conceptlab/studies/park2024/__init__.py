@@ -12,6 +12,7 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from conceptlab.claims import Claim
+from conceptlab.errors import InputError
 from conceptlab.studies.park2024 import claims, sampling
 from conceptlab.studies.park2024.draw_capability import (
     draw_elicitation,
@@ -64,7 +65,13 @@ def _disentanglement(id_: str, cls: str, directions: str, judged: tuple[Claim, .
 
 
 def _elicitation_tables(results: Results) -> dict[str, pd.DataFrame]:
-    return {**figure_tables("agreed_capability")(results), "winners": winners(results)}
+    found = figure_tables("agreed_capability")(results)
+    if found["curves"].empty:
+        raise InputError(
+            "park2024.elicitation: these members were not asked in other ways, or before both probes judged it; "
+            "train them in a folder of their own (--out)"
+        )
+    return {**found, "winners": winners(results)}
 
 
 STUDY = Study(

@@ -96,8 +96,8 @@ def draw_fig3(results: Results, tables: Tables) -> Picture:
     neither = len(times) - len(both)
     figures.caption(
         page,
-        f"{times['seed'].nunique()} seeds, {len(times)} runs; {unseen} capable ones never behave (triangles), "
-        f"{neither} are never capable. {text[0].upper()}{text[1:]}.",
+        f"{times['seed'].nunique()} seeds, {len(times)} runs; capable, but never behaving: {unseen} (triangles); "
+        f"never capable: {neither}. {text[0].upper()}{text[1:]}.",
     )
     return page
 
