@@ -122,6 +122,52 @@ def test_swing_table_on_an_oracle_and_on_junk() -> None:
     assert networks.swing_table(trained, (0, 1, 2), 0.01)["swings"].tolist() == [True, False, False]
 
 
+def test_a_curve_keeps_what_can_be_drawn() -> None:
+    assert networks.drawn(networks.CURVE).tolist() == list(range(networks.CURVE))
+    kept = networks.drawn(40 * deep._RECORDS + 1)  # the most that any figure records
+    assert 100 < len(kept) < 200
+    assert kept[[0, -1]].tolist() == [0, 40 * deep._RECORDS]
+    assert kept[: 3 * deep._RECORDS].tolist() == list(range(3 * deep._RECORDS))
+    assert (np.diff(kept) <= 1 + 0.025 * kept[1:]).all()
+
+
+def test_thinned_curves_follow_the_path_and_judge_nothing() -> None:
+    """A swing between two moments that are kept is not in the table of losses, but in that of swings."""
+    run = networks.Run(Sim((1.0, 2.0), 0.0), 1, 2, 0.02, 1024, 40, records=16)
+    steps = np.array(run.record())
+    missing = int(np.setdiff1d(np.arange(len(steps)), networks.drawn(len(steps)))[0])
+    loss = torch.linspace(1, 0, len(steps), dtype=torch.float64)[:, None].repeat(1, 2)
+    loss[missing, 1] += 0.5
+    fall = torch.exp(-torch.linspace(0, 5, len(steps), dtype=torch.float64))
+    outputs = torch.stack([1 - fall, 2 * (1 - fall**4)], dim=-1)[:, None, None].repeat(1, 2, 1, 1)
+    trained = Trained(steps, outputs, loss, loss, None)
+    assert networks.swing_table(trained, (0, 1), 0.01)["swings"].tolist() == [False, True]
+    table = networks.loss_table(run, trained, (0, 1))
+    assert table["seed"].value_counts().le(networks.CURVE).all()
+    assert table.groupby("epoch")["ood"].nunique().eq(1).all()
+    path = networks.output_table(run, trained, (0, 1)).query("seed == 1")
+    whole = outputs[:, 1, 0].numpy()
+    for column, exact in zip(("x1", "x2"), whole.T, strict=True):
+        between = np.interp(run.epoch(trained), path["epoch"], path[column])
+        assert np.abs(between - exact).max() < 1e-3
+
+
+@pytest.mark.parametrize("id_", ["fig2", "fig3", "fig13"])
+def test_tables_hold_at_most_so_many_moments_a_curve(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many records as at paper scale, of small networks."""
+    epochs = settings.SIZES["paper"].epochs
+    size = settings.Size(d=2, samples=1024, epochs=epochs, starts=6, tasks=2)
+    monkeypatch.setitem(settings.SIZES, "tiny", size)
+    tables = STUDY.figure(id_).tables(Results([], "tiny", (0, 1)))
+    values = {"x1", "x2", "ood", "training"}
+    for name in {"paths", "losses", "deep"} & tables.keys():
+        table = tables[name]
+        curve = table.columns.difference([*values, "epoch"]).tolist()
+        moments = table.groupby(curve).size()
+        assert moments.between(epochs, networks.CURVE).all()
+        assert (table[table.columns.intersection([*values])].dtypes == np.float32).all()
+
+
 def test_published_half_learning_epochs() -> None:
     """The paper's (7, 2) at sigma_1 = .05 and (1, 2) at 2, from a_p alone, to within an epoch and a half."""
     size = settings.SIZES["paper"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +25,8 @@ from conceptlab.theory.networks import Activation
 RECORDS = 4
 """Records an epoch, unless a run asks for more: half-learning takes half an epoch at the fastest, and crossings are
 interpolated between records."""
+CURVE = 300
+"""A curve in a table has at most so many moments: what can be drawn. Whatever is judged is found on all records."""
 
 
 @dataclass(frozen=True)
@@ -87,28 +89,32 @@ class Run:
 def output_table(run: Run, trained: Trained, seeds: Sequence[int], probe: int = 0) -> pd.DataFrame:
     """Where the output at a probe is: `seed`, `epoch`, `x1` and `x2` along the first two concepts."""
     outputs = trained.outputs[:, :, probe, :2].double().numpy()
-    epochs = run.epoch(trained)
-    return pd.DataFrame(
-        {
-            "seed": np.tile(np.asarray(seeds), len(epochs)),
-            "epoch": np.repeat(epochs, len(seeds)),
-            "x1": outputs[..., 0].ravel(),
-            "x2": outputs[..., 1].ravel(),
-        }
-    )
+    return _curves(run, trained, seeds, {"x1": outputs[..., 0], "x2": outputs[..., 1]})
 
 
 def loss_table(run: Run, trained: Trained, seeds: Sequence[int]) -> pd.DataFrame:
     """`seed`, `epoch`, and the losses as shares of their start: `ood` and `training`."""
-    epochs = run.epoch(trained)
-    return pd.DataFrame(
-        {
-            "seed": np.tile(np.asarray(seeds), len(epochs)),
-            "epoch": np.repeat(epochs, len(seeds)),
-            "ood": _shares(trained.ood_loss).ravel(),
-            "training": _shares(trained.training_loss).ravel(),
-        }
-    )
+    losses = {"ood": _shares(trained.ood_loss), "training": _shares(trained.training_loss)}
+    return _curves(run, trained, seeds, losses)
+
+
+def drawn(records: int) -> np.ndarray:
+    """Which of so many records a curve keeps: all if they are few; else all early ones, and later ones ever further
+    apart. Networks move fast at first and then settle: evenly spaced moments would cut the corners of a swing."""
+    if records <= CURVE:
+        return np.arange(records)
+    return np.unique(np.geomspace(1, records, CURVE).round().astype(int)) - 1
+
+
+def _curves(
+    run: Run, trained: Trained, seeds: Sequence[int], columns: Mapping[str, np.ndarray]
+) -> pd.DataFrame:
+    """Curves of (records, seeds) as drawn: `seed`, `epoch` and the columns, in single precision."""
+    kept = drawn(len(trained.steps))
+    epochs = run.epoch(trained)[kept]
+    moments = {"seed": np.tile(np.asarray(seeds), len(kept)), "epoch": np.repeat(epochs, len(seeds))}
+    values = {name: curves[kept].astype(np.float32).ravel() for name, curves in columns.items()}
+    return pd.DataFrame({**moments, **values})
 
 
 def half_table(run: Run, trained: Trained, seeds: Sequence[int]) -> pd.DataFrame:

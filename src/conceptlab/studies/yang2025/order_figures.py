@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.figures.style import MUTED
+from conceptlab.figures.style import INK
 from conceptlab.studies.study import Results, Tables
 from conceptlab.studies.yang2025 import drawing
 from conceptlab.studies.yang2025.settings import SIZES, concept_names
@@ -88,7 +88,8 @@ def _half_times(ax: Axes, half: pd.DataFrame, *, predicted: bool) -> None:
             drawing.label_at(ax, start, f"concept {number}", look.colour, (0, 8))
         if predicted:
             theory = rows.groupby("sigma1")["predicted"].first()
-            ax.plot(theory.index, theory, color=MUTED, lw=1.0, ls=(0, (3, 2)), zorder=1)
+            # over the measured line, which it would vanish under where the prediction is right
+            ax.plot(theory.index, theory, color=INK, lw=0.9, ls=(0, (3, 2)), zorder=3)
     ticks = (0.5, 1, 2, 4, 8, 16, 32)
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     sigmas = sorted(half["sigma1"].unique())
