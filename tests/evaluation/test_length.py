@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from scipy import ndimage
@@ -163,9 +165,6 @@ def test_what_it_cannot_measure_is_refused():
     with pytest.raises(InputError, match="needs a world of objects"):
         Length().prompts(other, 1)
     made = context()
-    live = Live(
-        Context(made.recipe, made.world, made.split, train_probe(circles, "analytic"), None),
-        1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {},  # type: ignore
-    )  # fmt: skip
+    judged = made.recipe.with_settings({"evaluation.probe": {"name": "analytic"}})
     with pytest.raises(InputError, match="needs a detector"):
-        list(Length().rows(live))
+        Length().check(replace(made, recipe=judged))

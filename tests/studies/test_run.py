@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+import torch
 from matplotlib.figure import Figure as Picture
 
 from conceptlab.errors import InputError
 from conceptlab.store import Store
 from conceptlab.store.files import write_json
-from conceptlab.studies import Figure, Order, Study, parse_seeds, ready
+from conceptlab.studies import Figure, Order, Study, parse_seeds, ready, run
 from tests.tiny import tiny_recipe
 
 
@@ -83,3 +84,11 @@ def test_figures_are_ready_when_all_members_are_trained_and_those_they_start_fro
     (store.member_path(after) / "done.json").unlink()
     found, lacking = ready(order, store)
     assert (found.figures, lacking) == ((plain,), {"tuned": 1})
+
+
+def test_measurements_that_do_not_fit_are_refused_before_a_folder_is_made(tmp_path):
+    asked = {"evaluation.measurements": [{"name": "length", "most": 3}]}
+    order = Order(STUDY, (FIGURE,), "tiny", (0,), asked)
+    with pytest.raises(InputError, match="needs a world of objects, not 'shapes'"):
+        run(order, Store(tmp_path / "runs"), torch.device("cpu"), lambda *_: None)
+    assert not (tmp_path / "runs").exists()

@@ -19,9 +19,9 @@ from conceptlab import measures, random
 from conceptlab.denoisers import Denoiser
 from conceptlab.diffusion import Process, sample
 from conceptlab.errors import InputError
-from conceptlab.evaluation.length import cells_above
+from conceptlab.evaluation.length import cells_above, check_detector
 from conceptlab.evaluation.locality_rows import is_judged
-from conceptlab.evaluation.measurement import Live, Measurement, Row, register
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Row, register
 from conceptlab.probes import Detector
 from conceptlab.probes.detector import THRESHOLD
 from conceptlab.recipe import Recipe
@@ -111,12 +111,17 @@ class Composition(Measurement):
             )
         self.conditions, self.counts = conditions, tuple(counts)
 
-    def rows(self, live: Live) -> Iterable[Row]:
-        world = live.context.world
+    def check(self, context: Context) -> None:
+        world = context.world
         if not isinstance(world, ObjectWorld) or "location" not in world.condition_parts:
             raise InputError("measurement 'composition' needs a world of objects told by their location")
+        check_detector("composition", context)
+
+    def rows(self, live: Live) -> Iterable[Row]:
+        world = live.context.world
         if not is_judged(live):
             return
+        assert isinstance(world, ObjectWorld)
         scenes = {k: self._scenes(live.context.recipe, world, k) for k in self.counts}
         joint, composed = _both_ways(live, world, scenes)
         for k, one, other in zip(scenes, joint, composed):
@@ -160,8 +165,7 @@ def _one_by_one(world: ObjectWorld, factors: Factors, k: int) -> Tensor:
 
 def share_met(judge: object, world: ObjectWorld, images: Tensor, centres: Tensor) -> float:
     """The share of conditions met, objects and conditions matched one to one."""
-    if not isinstance(judge, Detector):
-        raise InputError("measurement 'composition' needs a detector; set evaluation.probe.name=detector")
+    assert isinstance(judge, Detector)
     found = cells_above(world, judge.find(images), THRESHOLD)
     hits = measures.met(list(world.cell_of(centres).numpy()), found)
     return float(hits.mean() / centres.shape[1])

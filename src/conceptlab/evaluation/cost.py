@@ -31,7 +31,8 @@ def drawn_images(recipe: Recipe, images: int) -> int:
     world = world_of(recipe)
     # What is asked for depends on the classes and the parts of the condition, not on what they look like: a sweep
     # over looks or seeds is counted once.
-    asked = json.dumps([dict(part) for part in recipe.evaluation.measurements], sort_keys=True)
+    parts = [*recipe.evaluation.measurements, recipe.evaluation.probe]
+    asked = json.dumps([dict(part) for part in parts], sort_keys=True)
     key = (
         world.space,
         world.condition_shape,
@@ -52,6 +53,8 @@ def _count(recipe: Recipe, world: World, images: int) -> int:
     # Which prompts there are does not depend on who judges them.
     context = Context(recipe, world, Split(world.space, recipe.train), cast(Probe, None), None)
     measurements = build(recipe.evaluation.measurements)
+    for measurement in measurements:
+        measurement.check(context)
     prompts = once_each(prompt for m in measurements for prompt in m.outlines(context, images))
     return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
 

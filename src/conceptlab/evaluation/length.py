@@ -73,10 +73,13 @@ class Length(Measurement):
             ]
         return prompts
 
+    def check(self, context: Context) -> None:
+        _world(context)
+        check_detector("length", context)
+
     def rows(self, live: Live) -> Iterable[Row]:
         world, judge = _world(live.context), live.context.judge
-        if not isinstance(judge, Detector):
-            raise InputError("measurement 'length' needs a detector; set evaluation.probe.name=detector")
+        assert isinstance(judge, Detector)
         expected = spurious_expected(live.context)
         for k in range(self.most + 1):
             start = _name(k, "")
@@ -138,6 +141,11 @@ def _named(seen: measures.Answer, k: int) -> dict[str, float]:
         "precision": seen.precision,
         **counts,
     }
+
+
+def check_detector(measurement: str, context: Context) -> None:
+    if context.recipe.evaluation.probe["name"] != "detector":
+        raise InputError(f"measurement '{measurement}' needs a detector; set evaluation.probe.name=detector")
 
 
 def _world(context: Context) -> ObjectWorld:

@@ -99,6 +99,9 @@ class Live:
 class Measurement:
     """Base class; registered under a name and built from the settings a recipe gives it."""
 
+    def check(self, context: Context) -> None:
+        """Refuse what cannot be measured: before anything is trained, when there is no judge yet."""
+
     def prompts(self, context: Context, images: int) -> list[Prompt]:
         """What the model has to draw; nothing by default."""
         return []

@@ -15,6 +15,7 @@ import torch
 from conceptlab import executors
 from conceptlab.claims import judge_measured, measure, write_claims
 from conceptlab.errors import InputError
+from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import Report
 from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment
@@ -128,8 +129,10 @@ def _check(order: Order) -> None:
     for world in {repr(recipe.world): recipe.world for recipe in recipes}.values():
         build_world(**world).check()
     for recipe in recipes:
-        # Building a network on no device finds settings that do not fit the images; each network is built once.
+        # Counting what it costs finds settings that do not fit: networks are built on no device, measurements are
+        # asked what they would draw. Each is done once.
         model_flops(recipe)
+        evaluation_flops(recipe)
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
