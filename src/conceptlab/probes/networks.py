@@ -12,7 +12,7 @@ class LinearReadout(nn.Module):
     """One linear classifier per variable on raw pixels (okawa2023, §3.1), stacked into one matrix.
 
     It can only judge shape while objects are upright and nearly centred; told to separate circles from triangles
-    that turn and move it stays at 70 to 87 %, so it is reported beside a judge, never as one.
+    that turn and move it can stay below 80 %, so it is reported beside a judge, never as one.
     """
 
     def __init__(self, image_shape: tuple[int, int, int], values: int) -> None:
