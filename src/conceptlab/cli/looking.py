@@ -69,15 +69,19 @@ def sample(options: argparse.Namespace) -> int:
 
 def elicit(options: argparse.Namespace) -> int:
     from conceptlab.executors import elicit as ask
-    from conceptlab.store.files import write_sheet
+    from conceptlab.figures import labelled_sheet
+    from conceptlab.store.files import write_atomically
     from conceptlab.terminal.elicit import ways_table
 
     member = _first_member(options.path)
     found = ask(member, options.cls, options.n, options.weights)
     OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
     OUT.print(found.sentence, markup=False)
-    write_sheet(options.out, found.images)
-    OUT.print(f"{options.out}: a row for each of {'; '.join(found.shown)}", markup=False)
+    pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
+    labels = [name.replace(": ", "\n", 1) for name in found.shown]
+    page = labelled_sheet(pictures, labels, f"Class {found.code}, asked in {len(labels)} ways")
+    write_atomically(options.out, lambda path: page.savefig(path, format="png"))
+    OUT.print(f"{options.out}: what the last checkpoint draws, a row for each way of asking", markup=False)
     return 0
 
 

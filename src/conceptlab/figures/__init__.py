@@ -15,7 +15,7 @@ from conceptlab.figures.curves import (
     select,
 )
 from conceptlab.figures.graph import draw_graph, mean_paths, page_positions, seed_paths, trajectories
-from conceptlab.figures.images import contact_sheet, mean_image, strip, thumbnail, tiled
+from conceptlab.figures.images import contact_sheet, labelled_sheet, mean_image, strip, thumbnail, tiled
 from conceptlab.figures.style import (
     VERDICT_COLOURS,
     VERDICT_SYMBOLS,
@@ -56,6 +56,7 @@ __all__ = [
     "emergence_marks",
     "figure",
     "house",
+    "labelled_sheet",
     "mean_image",
     "mean_paths",
     "name_ends",

@@ -62,6 +62,17 @@ def strip(
     ax.set_xlabel(xlabel)
 
 
+@style.house()
+def labelled_sheet(images: ArrayLike, rows: Sequence[str], title: str) -> style.Page:
+    """A page of images (rows, columns, C, H, W), 8 bits, with words for each row."""
+    count, columns = np.shape(images)[:2]
+    page = style.figure(columns=2, height=0.6 + 4.2 * count / max(columns, 8))
+    ax = page.add_subplot()
+    ax.set_title(title)
+    strip(ax, images, rows, [""] * columns, xlabel="")
+    return page
+
+
 def contact_sheet(ax: Axes, images: ArrayLike, columns: int = 8) -> None:
     """Images (n, C, H, W) in rows of `columns`, the last row filled up with paper."""
     pictures = np.asarray(images)
