@@ -146,8 +146,11 @@ def test_composition_is_measured_by_what_a_detector_finds() -> None:
     assert found["3", "composed_difference"] < 1e-4
     assert found["3", "composed_share"] == found["3", "joint_share"]
     assert not list(made.rows(replace(now, context=setting, step=1)))
-    with pytest.raises(InputError, match="detector"):
-        list(made.rows(now))
+    with pytest.raises(InputError, match="needs a detector"):
+        made.check(now.context)
+    told = build_world(**{**now.context.recipe.world, "told": "colour"})
+    with pytest.raises(InputError, match="told by their location"):
+        made.check(replace(now.context, world=told))
 
 
 @pytest.mark.parametrize(
