@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from conceptlab.evaluation import Accuracy, Live
+from conceptlab.evaluation.measurement import read
+from conceptlab.measures import agreed
 from tests.evaluation.small import context, recipe
 
 
@@ -56,6 +58,8 @@ def test_a_second_probe_is_asked_about_every_class():
     world = made.context.world
     # Real images of the classes, which the second probe reads right: it differs where the judge misread one.
     images = {f"class {world.space.code(cls)}": world.sample(cls, 4, seed=0).images for cls in world.space}
-    seen = replace(made, context=replace(made.context, second=made.context.judge), images=images)
+    second = read(made.context.judge, images)
+    both = {name: agreed(world.space, made.read[name], other) for name, other in second.items()}
+    seen = replace(made, context=replace(made.context, second=made.context.judge), agreed=both)
     found = values(Accuracy().rows(seen), "disagreement")
     assert found == {"00": 0.0, "01": 0.0, "10": 0.0, "11": 0.25}

@@ -15,7 +15,6 @@ from conceptlab.evaluation.measurement import (
     Prompt,
     Row,
     class_prompt,
-    read,
     register,
 )
 from conceptlab.probes import correct
@@ -43,7 +42,6 @@ class Accuracy(Measurement):
     def rows(self, live: Live) -> Iterable[Row]:
         context = live.context
         space = context.world.space
-        second = _seen_by_second(live)
         for cls in space:
             code, prompt = space.code(cls), f"class {space.code(cls)}"
             seen = live.read[prompt]
@@ -58,17 +56,9 @@ class Accuracy(Measurement):
                 yield Row(code, space.code(other), "drawn", share)
             if context.confusion is not None:
                 yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
-            if prompt in second:
-                yield Row(code, "", "disagreement", measures.disagreement(space, seen, second[prompt]))
-
-
-def _seen_by_second(live: Live) -> dict[str, measures.Probabilities]:
-    """What the second probe, where there is one, sees in the images of each class, by prompt."""
-    if live.context.second is None:
-        return {}
-    space = live.context.world.space
-    names = [f"class {space.code(cls)}" for cls in space]
-    return read(live.context.second, {name: live.images[name] for name in names})
+            if context.second is not None:
+                # What both agree on differs from what the judge sees exactly where they do not.
+                yield Row(code, "", "disagreement", measures.disagreement(space, seen, live.agreed[prompt]))
 
 
 def _corrected(
