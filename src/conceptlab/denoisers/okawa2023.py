@@ -8,7 +8,7 @@ up. The paper's text and its public code differ, and both are here by switches:
 - paper: `condition_entry="concatenate"`, `attention=True`.
 
 As in the public code, convolutions are normalised over the batch. With `norm="group"`, where every image is normalised
-by itself, a network forgets how bright its images are: grounds are drawn in any tint, and what it composes comes late.
+by itself, a network forgets how bright its images are: grounds are drawn in any tint.
 """
 
 from __future__ import annotations
