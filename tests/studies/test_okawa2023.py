@@ -14,7 +14,7 @@ from conceptlab.claims import judge
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import piece
-from conceptlab.recipe import Recipe
+from conceptlab.recipe import Recipe, flatten, parse_settings
 from conceptlab.store import Store
 from conceptlab.studies import SCALES, Order, Results, find, run
 from conceptlab.studies.okawa2023 import STUDY, recipes
@@ -132,12 +132,35 @@ def test_fine_tuning_continues_the_adversarial_member_at_its_rate() -> None:
     assert set(alone.train) == {"101"}
 
 
-def test_fine_tuning_that_adds_nothing_is_refused() -> None:
-    _, kept, *_ = recipes.figure9("tiny", [0])
-    assert kept.before
-    same = replace(kept, train=kept.before.train)
-    with pytest.raises(InputError, match="leave it to the figure"):
-        recipes.tuning_of(same)
+@pytest.mark.parametrize(
+    ("figure", "setting"),
+    [
+        ("fig8", "train.001=5"),  # its own series
+        ("fig8", "train.000=5"),  # the training set is what it varies, whichever class
+        ("fig9", "train.010=5"),  # would leave nothing to add in fine-tuning
+        ("finetune", "optimiser.learning_rate=0.1"),
+        ("ablation", "denoiser.norm=group"),  # measured otherwise than the base, and yet the same training
+        ("ablation", 'denoiser={"name": "film"}'),
+        ("frequency", "shares.001=0.5"),
+    ],
+)
+def test_what_a_figure_varies_is_refused_before_training(figure: str, setting: str) -> None:
+    order = Order(STUDY, (STUDY.figure(figure),), "small", None, parse_settings([setting]))
+    with pytest.raises(InputError, match=rf"okawa2023.{figure} varies .* itself .*leave it out"):
+        order.all_recipes()
+
+
+@pytest.mark.parametrize(
+    ("figure", "setting"),
+    [("finetune", "steps=50"), ("ablation", "evaluation.images=8"), ("fig8", "denoiser.norm=group")],
+)
+def test_what_a_figure_does_not_compare_may_be_set(figure: str, setting: str) -> None:
+    """Fine-tuning takes other steps than what it starts from, and sweeps are measured otherwise than the base: that is
+    not what they are about."""
+    order = Order(STUDY, (STUDY.figure(figure),), "small", (0,), parse_settings([setting]))
+    name = setting.partition("=")[0]
+    assert len(order.all_recipes()) == len(replace(order, settings={}).all_recipes())
+    assert len({str(flatten(recipe)[name]) for recipe in order.all_recipes()}) == 1
 
 
 def test_the_paper_scale_is_the_authors() -> None:
@@ -220,10 +243,10 @@ def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> No
     assert re.match(r"(010 as 110|011 as 111) in \d of 5 members, \d+% of its images", instead.seen)
 
 
-def test_switches_that_no_base_is_left_for_are_refused(tmp_path: Path) -> None:
-    wanted = recipes.vary(recipes.ablation("small", [0]), {"denoiser.embedding": "frozen"})
+def test_switches_without_a_finished_base_are_refused(tmp_path: Path) -> None:
+    _, *wanted = recipes.ablation("small", [0])
     store = write_members(wanted, tmp_path, effects=True)
-    with pytest.raises(InputError, match="no member is left as base"):
+    with pytest.raises(InputError, match="nothing to compare with"):
         STUDY.figure("ablation").tables(Results([store.member(r) for r in wanted], "small", [0]))
 
 

@@ -49,14 +49,29 @@ def test_a_changed_setting_reaches_the_member_that_others_start_from():
     assert dict(after.train) == {"111": 20}
 
 
-@pytest.mark.parametrize("settings", [{"batch": 8}, {"batch": 8, "data_seed": 3}, {"seed": 5}])
-def test_settings_change_every_seed_as_they_would_change_it_alone(settings):
-    def swept(scale, seeds):
-        return [tiny_recipe(seed=seed, steps=steps) for steps in (8, 9) for seed in seeds]
+def swept(scale, seeds):
+    return [tiny_recipe(seed=seed, steps=steps) for steps in (8, 9) for seed in seeds]
 
+
+@pytest.mark.parametrize(
+    ("settings", "seeds"),
+    [({"batch": 8}, (0, 1, 2)), ({"batch": 8, "data_seed": 3}, (0, 1, 2)), ({"seed": 5}, (0,))],
+)
+def test_settings_change_every_seed_as_they_would_change_it_alone(settings, seeds):
     figure = replace(FIGURE, recipes=swept)
-    found = Order(STUDY, (figure,), "tiny", (0, 1, 2), settings).recipes(figure)
-    assert found == [recipe.with_settings(settings) for recipe in swept("tiny", (0, 1, 2))]
+    found = Order(STUDY, (figure,), "tiny", seeds, settings).recipes(figure)
+    assert found == [recipe.with_settings(settings) for recipe in swept("tiny", seeds)]
+
+
+def test_a_setting_that_a_figure_varies_is_refused():
+    figure = replace(FIGURE, recipes=swept)
+    order = Order(STUDY, (figure,), "tiny", (0, 1), {"steps": 7})
+    with pytest.raises(
+        InputError, match=r"s\.f varies steps itself \(8, 9\), so --set steps=7 .* leave it out"
+    ):
+        order.recipes(figure)
+    with pytest.raises(InputError, match=r"varies seed itself \(0, 1\).* add --seeds 1"):
+        replace(order, settings={"seed": 7}).recipes(figure)
 
 
 def test_the_command_says_what_was_asked_for():

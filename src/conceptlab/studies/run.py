@@ -21,6 +21,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
+from conceptlab.studies.varied import refuse_varied
 from conceptlab.training.cost import model_flops, once_for_all_seeds
 from conceptlab.worlds import build as build_world
 
@@ -46,6 +47,7 @@ class Order:
         found = figure.recipes(self.scale, self.seeds_of(figure))
         if not self.settings:
             return found
+        refuse_varied(f"{self.study.name}.{figure.id}", found, self.settings)
         change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings))
         return [change(recipe).with_seed(self.settings.get("seed", recipe.seed)) for recipe in found]
 

@@ -15,7 +15,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import Member
 from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
-from conceptlab.studies.okawa2023.settings import SETTINGS, THRESHOLD
+from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import at_common_steps, emergence, final, joint, labelled, shown
 from conceptlab.studies.study import Results
@@ -206,10 +206,9 @@ def ablation_tables(results: Results) -> dict[str, pd.DataFrame]:
     curves = at_common_steps(labelled(results, label), ["switch"])
     base = curves[curves["switch"] == "base"]
     if base.empty:
-        switches = ", ".join(SETTINGS[results.scale].switches)
         raise InputError(
-            f"okawa2023.ablation: no member is left as base, since --set changes what a switch changes ({switches}); "
-            "leave that setting to the figure"
+            "okawa2023.ablation: no member without a switch has finished, so there is nothing to compare with; "
+            "see done.json in the members' folders, and take more seeds (--seeds)"
         )
     judged = emergence(base, ["switch"], measure="probability").assign(switch="probability product")
     times = pd.concat([emergence(curves, ["switch"]), judged], ignore_index=True)

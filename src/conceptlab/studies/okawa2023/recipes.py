@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 from conceptlab.concepts import ConceptSpace, Split, Variable
-from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.studies.okawa2023.settings import FOUR, MEASUREMENTS, MINIMAL, SETTINGS, base, swept
 from conceptlab.studies.study import Scale
@@ -185,14 +184,9 @@ def tuning_of(recipe: Recipe) -> dict[str, Any]:
     old = tuple((before or recipe).train)
     if before is None:
         return {"set": " ".join(old), "added": "", "mode": "before", "rate": 1.0}
-    added = next((cls for cls in recipe.train if cls not in before.train), None)
-    if added is None:
-        raise InputError(
-            "fine-tuning adds no class: --set train makes all training sets equal; leave it to the figure"
-        )
     return {
         "set": " ".join(old),
-        "added": added,
+        "added": next(cls for cls in recipe.train if cls not in before.train),
         "mode": "old data kept" if len(recipe.train) > 1 else "new class alone",
         "rate": round(recipe.optimiser.learning_rate / before.optimiser.learning_rate, 3),
     }
