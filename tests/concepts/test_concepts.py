@@ -4,6 +4,7 @@ import itertools
 import math
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from conceptlab.concepts import ConceptSpace, Split, Variable, concept_graph, positions
@@ -132,3 +133,21 @@ def test_no_two_classes_are_drawn_on_top_of_each_other(space):
     dimensions = {len(p) for p in places.values()}
     assert dimensions == {min(len(space.concepts), 3) if len(space.concepts) <= 3 else 2}
     assert min(math.dist(a, b) for a, b in itertools.combinations(places.values(), 2)) > 0.3
+
+
+def test_the_lattice_of_four_variables_can_be_read():
+    """Edges of different variables have directions of their own, and no edge runs through a class that it does not
+    join."""
+    space = cube(4)
+    where = {cls: np.array(place) for cls, place in positions(space).items()}
+    edges = [(a, b) for a, b in concept_graph(space).edges]
+    directions = {int(np.argmax(np.subtract(b, a))): where[b] - where[a] for a, b in edges}
+    for one, other in itertools.combinations(directions.values(), 2):
+        cosine = abs(one @ other) / (np.linalg.norm(one) * np.linalg.norm(other))
+        assert math.degrees(math.acos(cosine)) > 30
+    height = np.ptp([place[1] for place in where.values()])
+    for cls, (a, b) in itertools.product(space, edges):
+        if cls not in (a, b):
+            along = where[b] - where[a]
+            nearest = np.clip((where[cls] - where[a]) @ along / (along @ along), 0, 1)
+            assert np.linalg.norm(where[cls] - where[a] - nearest * along) > height / 8
