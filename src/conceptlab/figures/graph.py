@@ -99,8 +99,8 @@ def _frame(ax: Axes, points: Sequence[Point], space: ConceptSpace, *, pictures: 
 
 
 def _discs(ax: Axes, space: ConceptSpace, split: Split, where: Points) -> None:
-    """Discs as wide as the codes in them, and smaller where the edge between two would not show; codes too small to read
-    are left out."""
+    """Discs as wide as the codes in them, and smaller where the edge between two would not show; codes too small to
+    read are left out."""
     length = max(len(space.code(cls)) for cls in where)
     ems = 0.62 * length + 0.9  # the width of a code with its margin, in font sizes
     diameter = min(7.0 * ems, 0.75 * _least_gap(ax, list(where.values())))
