@@ -167,4 +167,6 @@ def test_what_it_cannot_measure_is_refused():
     made = context()
     judged = made.recipe.with_settings({"evaluation.probe": {"name": "analytic"}})
     with pytest.raises(InputError, match="needs a detector"):
-        Length().check(replace(made, recipe=judged))
+        Length(most=1).check(replace(made, recipe=judged))
+    with pytest.raises(InputError, match="99 objects are asked for"):
+        Length(most=99).check(made)

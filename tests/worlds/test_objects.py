@@ -128,3 +128,18 @@ def test_too_many_objects_are_refused(monkeypatch) -> None:
     monkeypatch.setattr("conceptlab.worlds.placement.ATTEMPTS", 3)
     with pytest.raises(InputError, match="do not fit into one scene"):
         build("discs", resolution=16, cells=4, most=12).sample((1,), 2, 0)
+
+
+def test_more_objects_than_the_world_holds_are_refused(world: ObjectWorld) -> None:
+    beyond = world.most + 1
+    message = f"{beyond} objects are asked for; scenes of this world hold 0 to {world.most}"
+    for ask in (
+        lambda: world.sample((beyond,), 2, seed=0),
+        lambda: world.draw((beyond,), 2, seed=0),
+        lambda: world.layouts(beyond, 2, seed=0),
+        lambda: world.condition((beyond,)),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask()
+    with pytest.raises(InputError, match="-1 objects"):
+        world.sample((-1,), 2, seed=0)

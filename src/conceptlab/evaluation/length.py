@@ -17,7 +17,7 @@ from conceptlab.probes import Detector, Found
 from conceptlab.probes.detector import THRESHOLD
 from conceptlab.worlds import Factors, ObjectWorld, derived_seed
 from conceptlab.worlds import build as build_world
-from conceptlab.worlds.objects import cut
+from conceptlab.worlds.objects import check_count, cut
 
 _LEAST_IMAGES = 50  # exact counts need images, not conditions
 _ROUND = 100  # scenes are drawn in hundreds, so that few different numbers of them are
@@ -74,7 +74,7 @@ class Length(Measurement):
         return prompts
 
     def check(self, context: Context) -> None:
-        _world(context)
+        check_count(self.most, _world(context).most)
         check_detector("length", context)
 
     def rows(self, live: Live) -> Iterable[Row]:

@@ -100,6 +100,7 @@ class ObjectWorld(RenderedWorld):
         return max(part.stop for part in self.condition_parts.values()), self.cells, self.cells
 
     def draw(self, cls: Class, n: int, seed: int) -> Factors:
+        check_count(cls[0], self.most)
         scenes = self.place(random.fold(random.key(seed, "worlds/layout"), torch.arange(n)))
         return {**scenes, "count": torch.full((n,), cls[0]), "labelled": self.labels(cls[0], n, seed)}
 
@@ -154,8 +155,17 @@ class ObjectWorld(RenderedWorld):
         return self.draw((self.most,), 1, seed=0)
 
 
+def check_count(k: int, most: int) -> None:
+    """Refuse a number of objects that no scene of the world has: it would be drawn with as many as there are."""
+    if not 0 <= k <= most:
+        raise InputError(
+            f"{k} objects are asked for; scenes of this world hold 0 to {most}, by its setting 'most'"
+        )
+
+
 def cut(factors: Factors, k: int) -> Factors:
     """The same scenes with their first K objects, whatever was labelled."""
+    check_count(k, factors["centres"].shape[1])
     return {**factors, "count": torch.full_like(factors["count"], k)}
 
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from conceptlab.concepts import Class
 from conceptlab.registry import choose
 from conceptlab.worlds.base import Factors, Samples, freeze
-from conceptlab.worlds.objects import ObjectWorld
+from conceptlab.worlds.objects import ObjectWorld, check_count
 from conceptlab.worlds.registry import register
 from conceptlab.worlds.scenes import cache, raycaster, renderers
 from conceptlab.worlds.scenes.layout import lay_out
@@ -62,6 +62,7 @@ class Scenes(ObjectWorld):
 
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
         """Rendered once and kept on disk (see `cache`): a training set takes a while on a CPU."""
+        check_count(cls[0], self.most)  # before anything is looked up or kept under its name
         settings = {k: v for k, v in self.settings.items() if k not in self.condition_settings}
         stored = dict(
             cache.remembered([VERSION, settings, list(cls), seed], n, lambda: self._make(cls, n, seed))
