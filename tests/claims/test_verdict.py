@@ -102,13 +102,37 @@ def test_bytes_that_are_no_text_and_files_that_are_not_there(tmp_path):
         read_claims(tmp_path / "nowhere.json")
 
 
+def shown(verdicts, width):
+    console = Console(width=width, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
+    console.print(render_verdicts(verdicts, "okawa2023", width))
+    console.file.close()
+    return console.export_text()
+
+
 def test_the_terminal_shows_open_ends_brackets_and_counts_identities_apart():
     verdicts = [verdict(), verdict(kind="identity", ci_low=None, ci_high=None, strength="indicative")]
-    console = Console(width=200, record=True, file=open(os.devnull, "w"))  # noqa: SIM115
-    console.print(render_verdicts(verdicts, "okawa2023"))
-    console.file.close()
-    text = console.export_text()
+    text = shown(verdicts, 200)
     for part in ("1.5 … ∞", "Later with distance [1].", "(indicative)", "5 (1 cens.)"):
         assert part in text
     assert summary(verdicts) == "1 claims: 1 reproduced; 1 identities: 1 reproduced"
     assert summary([]) == "no claims"
+
+
+def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():
+    statement = "The worst class at each distance emerges later than the worst at the distance before it."
+    verdicts = [
+        verdict(statement=statement, verdict="not reproduced"), verdict(figure="fig6", seeds=1, censored=0)
+    ]  # fmt: skip
+    text = shown(verdicts, 80)
+    lines = [line.rstrip() for line in text.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line and "1.5 … ∞" not in line for line in lines)  # nothing is cut short
+    # The statement takes two lines, not one for each word or two.
+    first = next(place for place, line in enumerate(lines) if "The worst class" in line)
+    assert " ".join(" ".join(lines[first : first + 2]).split()) == f"not reproduced {statement}"
+    one, other = "threshold 1, 5 seeds (1 censored)", "threshold 1, 1 seed"
+    assert one in lines[first + 2]
+    assert any(line.endswith(other) for line in lines)
+    assert [line.strip() for line in lines if line.strip().startswith("okawa2023.")] == [
+        "okawa2023.fig5", "okawa2023.fig6",
+    ]  # fmt: skip

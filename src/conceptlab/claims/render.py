@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from conceptlab.claims.verdict import OUTCOMES, Verdict
 
 _COLOURS = {"reproduced": "green", "not reproduced": "red", "inconclusive": "yellow"}
+# In characters; with fewer, seven columns leave the claim about two words a line.
+_LEAST_WIDTH = 112
 
 
 def _number(value: float | None, missing: str) -> str:
@@ -23,21 +27,51 @@ def interval_text(verdict: Verdict) -> str:
     return f"{_number(verdict.ci_low, '-∞')} … {_number(verdict.ci_high, '∞')}"
 
 
-def render_verdicts(verdicts: Sequence[Verdict], title: str = "") -> Table:
-    """One line per claim: what was claimed, the number, the interval, the verdict and its strength."""
+def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | None = None) -> Table:
+    """What was claimed, the number, the interval, the verdict and its strength: one line per claim, or, where the
+    terminal's `width` leaves too little for that, the numbers below the claim."""
     table = Table(title=title or None, caption=summary(verdicts), caption_justify="left")
+    fill = _in_columns if width is None or width >= _LEAST_WIDTH else _below_each_other
+    fill(table, verdicts)
+    return table
+
+
+def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
     for name in ("figure", "claim", "value", "interval", "threshold", "verdict", "seeds"):
         table.add_column(name, justify="right" if name in ("value", "threshold", "seeds") else "left")
     for v in verdicts:
-        mark = Text(v.verdict, style=_COLOURS[v.verdict])
-        if v.strength == "indicative":
-            mark.append("\n(indicative)", style="dim")  # leaves the width to the claim
-        seeds = f"{v.seeds} ({v.censored} cens.)" if v.censored else str(v.seeds)
-        statement = f"{v.statement} [identity]" if v.kind == "identity" else v.statement
         numbers = (_number(v.value, "–"), interval_text(v), _number(v.threshold, "–"))
+        seeds = f"{v.seeds} ({v.censored} cens.)" if v.censored else str(v.seeds)
         # Text, not str: square brackets in a statement are not markup.
-        table.add_row(f"{v.paper}.{v.figure}", Text(statement), *numbers, mark, seeds)
-    return table
+        table.add_row(f"{v.paper}.{v.figure}", Text(_statement(v)), *numbers, _mark(v), seeds)
+
+
+def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
+    """A block for each figure."""
+    table.box, table.title_justify, table.pad_edge, table.show_header = box.HORIZONTALS, "left", False, False
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("claim", ratio=1)
+    for name, block in itertools.groupby(verdicts, lambda v: f"{v.paper}.{v.figure}"):
+        table.add_row("", Text(name, style="bold"))
+        for v in block:
+            interval = f" ({text})" if (text := interval_text(v)) else ""
+            seeds = f"{v.seeds} {'seed' if v.seeds == 1 else 'seeds'}"
+            censored = f" ({v.censored} censored)" if v.censored else ""
+            limit = f"threshold {_number(v.threshold, '–')}"
+            numbers = f"{_number(v.value, '–')}{interval}, {limit}, {seeds}{censored}"
+            table.add_row(_mark(v), Text.assemble(_statement(v), "\n", (numbers, "dim")))
+        table.add_section()
+
+
+def _mark(verdict: Verdict) -> Text:
+    mark = Text(verdict.verdict, style=_COLOURS[verdict.verdict])
+    if verdict.strength == "indicative":
+        mark.append("\n(indicative)", style="dim")  # leaves the width to the claim
+    return mark
+
+
+def _statement(verdict: Verdict) -> str:
+    return f"{verdict.statement} [identity]" if verdict.kind == "identity" else verdict.statement
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from rich.console import Console
 
-# Rich takes a pipe or a log for 80 columns wide; tables of claims need more.
-OUT = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 140)
+# Rich takes a pipe or a log for 80 columns wide; tables of claims need more. COLUMNS overrules both.
+_TOLD = sys.stdout.isatty() or "COLUMNS" in os.environ
+OUT = Console(highlight=False, soft_wrap=True, width=None if _TOLD else 140)
 ERR = Console(stderr=True, highlight=False, soft_wrap=True)

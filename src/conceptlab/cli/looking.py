@@ -34,7 +34,7 @@ def verdict(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(to_json(verdicts), indent=1, ensure_ascii=False))
     else:
-        OUT.print(render_verdicts(verdicts, title=str(options.path)))
+        OUT.print(render_verdicts(verdicts, title=str(options.path), width=OUT.width))
         if signatures := signature_table(runs):
             OUT.print(signatures)
     return 0

@@ -54,7 +54,8 @@ def run(options: argparse.Namespace) -> int:
         runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     numbers = "–".join(str(n) for n in sorted({len(order.seeds_of(figure)) for figure in order.figures}))
-    OUT.print(render_verdicts(verdicts, title=f"{options.study} at {options.scale} scale, {numbers} seeds"))
+    title = f"{options.study} at {options.scale} scale, {numbers} seeds"
+    OUT.print(render_verdicts(verdicts, title, OUT.width))
     if signatures := signature_table(runs):
         OUT.print(signatures)
     page = report(runs, store.root / study.name / options.scale / "report.html")
