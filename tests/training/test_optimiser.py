@@ -34,8 +34,8 @@ def test_each_row_follows_its_own_torch_optimiser():
     ]
     for step in range(30):
         gradient = torch.randn(start.shape, generator=generator)
-        clipped = clip_by_member(gradient.clone(), h.clip)
-        adam(weights, clipped, mean, square, None, at_step(h, torch.tensor(step), torch.tensor(1.0)))
+        now = at_step(h, torch.tensor(step), torch.tensor(1.0))
+        update(weights, gradient, mean, square, None, None, now)
         for row, (settings, parameter, other) in enumerate(zip(ROWS, references, others)):
             parameter.grad = gradient[row].clone()
             if settings.clip:
@@ -50,6 +50,25 @@ def test_clipping_is_each_members_own():
     assert clipped[0].norm() == pytest.approx(1.0, abs=1e-5)
     assert torch.equal(clipped[1], gradient[1])
     assert torch.equal(clip_by_member(gradient, torch.full((2, 1), math.inf)), gradient)
+
+
+def test_a_member_is_the_same_beside_others_that_are_clipped_or_have_a_penalty():
+    """Passes that no member of a cohort needs are left out, which must not show."""
+    generator = torch.Generator().manual_seed(0)
+    start, plain = torch.randn(1, 50, generator=generator), Optimiser(weight_decay=0.01)
+    alone = Hyperparameters.of([recipe(plain)], torch.device("cpu"))
+    among = Hyperparameters.of([recipe(o) for o in (plain, *ROWS)], torch.device("cpu"))
+    assert alone.clip is None
+    assert alone.penalty is None
+    states = [[start.repeat(n, 1), torch.zeros(n, 50), torch.zeros(n, 50)] for n in (1, 1 + len(ROWS))]
+    for step in range(5):
+        gradient = torch.randn(1, 50, generator=generator)
+        for h, (weights, mean, square) in zip((alone, among), states):
+            now = at_step(h, torch.tensor(step), torch.tensor(1.0))
+            update(weights, gradient.repeat(len(weights), 1), mean, square, None, None, now)
+    for solo, among_others in zip(*states):
+        assert torch.equal(solo[0], among_others[0])
+        assert not torch.equal(solo[0], among_others[1])
 
 
 @pytest.mark.parametrize(

@@ -17,14 +17,15 @@ EPSILON = 1e-8
 
 @dataclass
 class Hyperparameters:
-    """Columns (E, 1), so that members of a cohort may differ in each of them."""
+    """Columns (E, 1), so that members of a cohort may differ in each of them. None is what no member has: it would
+    cost a pass over all weights."""
 
     learning_rate: Tensor
-    weight_decay: Tensor
-    decoupled: Tensor  # 1 for AdamW (Loshchilov and Hutter), 0 for Adam with L2 in the gradient
+    penalty: Tensor | None  # weight decay of Adam, L2 in the gradient; zero for AdamW
+    decay: Tensor  # decoupled weight decay of AdamW (Loshchilov and Hutter); zero for Adam
     beta1: Tensor
     beta2: Tensor
-    clip: Tensor  # infinite where the gradient is not clipped
+    clip: Tensor | None  # infinite where the gradient is not clipped
     ema: Tensor
 
     @classmethod
@@ -33,13 +34,15 @@ class Hyperparameters:
             return torch.tensor(values, dtype=torch.float32, device=device)[:, None]
 
         optimisers = [recipe.optimiser for recipe in recipes]
+        penalties = [o.weight_decay if o.name == "adam" else 0.0 for o in optimisers]
+        clips = [math.inf if o.clip is None else o.clip for o in optimisers]
         return cls(
             column([o.learning_rate for o in optimisers]),
-            column([o.weight_decay for o in optimisers]),
-            column([float(o.name == "adamw") for o in optimisers]),
+            column(penalties) if any(penalties) else None,
+            column([o.weight_decay if o.name == "adamw" else 0.0 for o in optimisers]),
             column([o.betas[0] for o in optimisers]),
             column([o.betas[1] for o in optimisers]),
-            column([o.clip if o.clip is not None else math.inf for o in optimisers]),
+            column(clips) if min(clips) < math.inf else None,
             column([recipe.ema or 0.0 for recipe in recipes]),
         )
 
@@ -69,9 +72,9 @@ class Now(NamedTuple):
     """What a step needs of the hyper-parameters, as columns (E, 1): powers of the step count are taken once for a
     member, not once for each of its weights."""
 
-    clip: Tensor
-    in_gradient: Tensor  # L2 penalty of Adam
-    decay: Tensor  # decoupled decay of AdamW
+    clip: Tensor | None
+    penalty: Tensor | None
+    decay: Tensor
     to_mean: Tensor
     to_square: Tensor
     size: Tensor  # learning rate over the bias of the mean
@@ -86,8 +89,8 @@ def at_step(h: Hyperparameters, step: Tensor, factor: Tensor) -> Now:
     ema = torch.minimum(h.ema, count / (9 + count))
     return Now(
         h.clip,
-        (1 - h.decoupled) * h.weight_decay,
-        rate * h.weight_decay * h.decoupled,
+        h.penalty,
+        rate * h.decay,
         1 - h.beta1,
         1 - h.beta2,
         rate / (1 - h.beta1**count),
@@ -106,7 +109,10 @@ def update(
     now: Now,
 ) -> None:
     """Clip, one step of Adam or AdamW, and the moving average: all in place on the matrices of a cohort."""
-    adam(weights, clip_by_member(gradient.float(), now.clip), mean, square, mask, now)
+    gradient = gradient.float()
+    if now.clip is not None:
+        gradient = clip_by_member(gradient, now.clip)
+    adam(weights, gradient, mean, square, mask, now)
     if ema is not None:
         ema.lerp_(weights, now.to_ema)
 
@@ -118,9 +124,12 @@ def adam(
 
     Frozen columns (mask 0) have no gradient and must not decay; no mask means that none is frozen.
     """
-    in_gradient, decay = (part if mask is None else part * mask for part in (now.in_gradient, now.decay))
-    gradient = torch.addcmul(gradient, weights, in_gradient)
+    decay = now.decay if mask is None else now.decay * mask
+    if now.penalty is not None:
+        penalty = now.penalty if mask is None else now.penalty * mask
+        gradient = torch.addcmul(gradient, weights, penalty)
     mean.lerp_(gradient, now.to_mean)
     square.lerp_(gradient * gradient, now.to_square)
-    direction = mean / (torch.sqrt(square) * now.root + EPSILON)
-    weights.mul_(1 - decay).sub_(direction * now.size)
+    # In place: on a CPU most of the time goes into fetching and storing.
+    direction = mean / torch.sqrt(square).mul_(now.root).add_(EPSILON)
+    weights.mul_(1 - decay).sub_(direction.mul_(now.size))
