@@ -102,7 +102,7 @@ def test_a_member_equals_its_solo_run(name):
 
 def test_members_of_one_seed_see_the_same_noise_and_others_do_not():
     cohort = Cohort([recipe(seed=3), recipe(seed=3, train={"000": 20}), recipe(seed=4)])
-    noise = cohort.keys["noise"]
+    noise = cohort.draws.keys["noise"]
     assert torch.equal(noise[0], noise[1])
     assert not torch.equal(noise[0], noise[2])
 

@@ -20,7 +20,7 @@ def recipe(**changes) -> Recipe:
 def drawn_shares(*recipes: Recipe, n: int = 20_000) -> list[dict[str, float]]:
     data = TrainingData.of(recipes, torch.device("cpu"))
     keys = torch.stack([random.key(r.seed, "batch") for r in recipes])
-    _, conditions = data.batch(keys, n)
+    _, conditions = data.batch(random.uniform(keys, (n,)))
     found = []
     for r, own in zip(recipes, conditions):
         samples = training_set(r)
@@ -46,7 +46,7 @@ def test_members_with_data_of_different_sizes_keep_to_their_own():
     data = TrainingData.of([small, large, small], torch.device("cpu"))
     assert len(data.images) == 103, "equal data sets are stored once"
     keys = torch.stack([random.key(s, "batch") for s in (0, 0, 1)])
-    images, _ = data.batch(keys, 500)
+    images, _ = data.batch(random.uniform(keys, (500,)))
     own = training_set(small).images
     for member in (0, 2):
         assert all((image == own).flatten(1).all(1).any() for image in images[member][:50])

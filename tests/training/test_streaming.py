@@ -41,7 +41,7 @@ def test_mapped_batches_are_those_of_the_data_set(part):
     assert data.rows is not None
     assert data.images.dtype == torch.uint8
     keys = torch.stack([random.key(r.seed, "batch") for r in chosen])
-    images, conditions = data.batch(keys, 50)
+    images, conditions = data.batch(random.uniform(keys, (50,)))
     for recipe, own, known, reach in zip(chosen, images, conditions, data.reach):
         samples = training_set(recipe)
         rows = torch.searchsorted(reach, random.uniform(random.key(recipe.seed, "batch"), (50,)), right=True)
@@ -56,8 +56,8 @@ def test_streamed_batches_are_the_same_in_any_order_of_steps(part):
     streamed = StreamedData(data, keys, 5, CPU)
     for step in (0, 1, 2, 7, 8, 3):
         streamed.prepare(step)
-        expected = data.batch(random.fold(keys, step), 5)
-        for mine, theirs in zip(streamed.batch(keys, 5), expected):
+        uniforms = random.uniform(random.fold(keys, step), (5,))
+        for mine, theirs in zip(streamed.batch(uniforms), data.batch(uniforms)):
             assert torch.equal(mine, theirs)
 
 
@@ -65,7 +65,7 @@ def test_a_streamed_cohort_is_the_plain_one(part):
     chosen = recipes(part)[:2]
     plain, streamed = Cohort(chosen), Cohort(chosen)
     assert isinstance(streamed.data, TrainingData)
-    streamed.data = StreamedData(streamed.data, streamed.keys["batch"], streamed.recipe.batch, CPU)
+    streamed.data = StreamedData(streamed.data, streamed.draws.keys["batch"], streamed.recipe.batch, CPU)
     plain.advance(4)
     for steps in (1, 3):
         streamed.advance(steps)

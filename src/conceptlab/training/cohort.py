@@ -15,7 +15,6 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from conceptlab import random
 from conceptlab.denoisers import STATISTICS, Denoiser, dropout_keys
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.diffusion import Process
@@ -25,6 +24,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
 from conceptlab.training.cost import once_for_all_seeds, world_of
 from conceptlab.training.data import TrainingData
+from conceptlab.training.draws import Draws
 from conceptlab.training.layers import StackedBatchNorm
 from conceptlab.training.objective import Objective
 from conceptlab.training.optimiser import Hyperparameters, at_step, rate_factor, update
@@ -35,8 +35,6 @@ from conceptlab.worlds import build as build_world
 
 # Batches from which statistics of normalisation are taken: thousands of values a channel in each.
 SETTLING = 8
-
-PURPOSES = ("batch", "times", "noise", "dropout", "condition")
 
 
 class Cohort:
@@ -65,19 +63,22 @@ class Cohort:
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
         self.ema = self.weights.clone() if self.recipe.ema else None
         self.hyperparameters = Hyperparameters.of(recipes, self.device)
-        keys = [random.key(recipe.seed, purpose) for purpose in PURPOSES for recipe in recipes]
-        self._keys = torch.stack(keys).unflatten(0, (len(PURPOSES), -1)).to(self.device)
-        self.keys = dict(zip(PURPOSES, self._keys))  # (E, 2) for each purpose
+        self.dropout = dropout_keys(self.objective)
+        self.draws = Draws(recipes, pairs[0][0].image_shape, list(self.dropout.values()), self.device)
         data = TrainingData.of(recipes, self.device)
         streams = data.rows is not None and self.device.type != "cpu"
         self.data = (
-            StreamedData(data, self.keys["batch"], self.recipe.batch, self.device) if streams else data
+            StreamedData(data, self.draws.keys["batch"], self.recipe.batch, self.device) if streams else data
         )
-        self.dropout = dropout_keys(self.objective)
-        self.layers = torch.tensor(list(self.dropout.values()), dtype=torch.int32, device=self.device)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.loss_sum = torch.zeros(len(recipes), device=self.device)
         self.loss_count = 0
+        self._held = self._gradient = None
+        if self.device.type == "cpu" and self.dtype == torch.float32:
+            # Parameters and their gradients are views of matrices that are changed in place: made once.
+            self._held, self._gradient = self._parameters(), torch.zeros_like(self.weights)
+            places = self._state(self._gradient)
+            self._places = [places[name] for name in self.trained]
         self._draw = compiled(self._draw_batch, self.device)
         self._losses = compiled(self._member_losses, self.device)
         self._update = compiled(update, self.device)
@@ -105,29 +106,39 @@ class Cohort:
 
     def _train_step(self) -> None:
         keys, *batch = self._draw()
-        state = self._state(self.weights)
-        for name in self.trained:
-            state[name].requires_grad_()
+        state = self._held or self._parameters()
         losses = self._losses(state, keys, *batch)
         # The members do not touch each other, so the gradient of the sum holds the gradient of each.
         gradients = torch.autograd.grad(losses.sum(), [state[name] for name in self.trained])
-        gradient = self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
+        gradient = self._joined(gradients)
         now = at_step(self.hyperparameters, self.step, rate_factor(self.recipe, self.step))
         self._update(self.weights, gradient, self.mean, self.square, self.ema, self.mask, now)
         self.loss_sum += losses.detach()
         self.step += 1
 
+    def _parameters(self) -> dict[str, Tensor]:
+        """The weights as autograd sees them."""
+        state = self._state(self.weights)
+        for name in self.trained:
+            state[name].requires_grad_()
+        return state
+
+    def _joined(self, gradients: tuple[Tensor, ...]) -> Tensor:
+        """The gradients of all parameters as a matrix like that of the weights."""
+        if self._gradient is None:
+            return self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
+        for place, gradient in zip(self._places, gradients):
+            place.copy_(gradient)
+        return self._gradient
+
     def _draw_batch(self) -> tuple[Tensor, ...]:
-        """All random numbers of a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms."""
-        # All at once: on a CPU a small number costs as much as a thousand.
-        keys = dict(zip(PURPOSES, random.fold(self._keys, self.step)))
-        images, conditions = self.data.batch(keys["batch"], self.recipe.batch)
+        """All that is random in a step: dropout keys (layers, E, 2), images, conditions, noise, uniforms for times."""
+        drawn = self.draws.at(self.step)
+        images, conditions = self.data.batch(drawn.batch)
         if self.recipe.condition_dropout:
-            told = random.uniform(keys["condition"], (self.recipe.batch,)) >= self.recipe.condition_dropout
+            told = drawn.condition >= self.recipe.condition_dropout
             conditions = conditions * told.view(*told.shape, *(1 for _ in conditions.shape[2:]))
-        noise = random.normal(keys["noise"], images.shape[1:])
-        dropout = random.fold(keys["dropout"][None], self.layers[:, None]) if self.dropout else self.layers
-        return dropout, images, conditions, noise, random.uniform(keys["times"], (self.recipe.batch,))
+        return drawn.dropout, images, conditions, drawn.noise, drawn.times
 
     def _member_losses(self, state: dict[str, Tensor], keys: Tensor, *batch: Tensor) -> Tensor:
         return functional_call(self.objective, state | dict(zip(self.dropout, keys)), batch)

@@ -62,9 +62,9 @@ class TrainingData:
             rows,
         )
 
-    def batch(self, keys: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """Images and conditions (E, B, …), drawn with replacement: keys (E, 2)."""
-        drawn = torch.searchsorted(self.reach, random.uniform(keys, (size,)), right=True)
+    def batch(self, uniforms: Tensor) -> tuple[Tensor, Tensor]:
+        """Images and conditions (E, B, …), drawn with replacement by numbers (E, B) in [0, 1)."""
+        drawn = torch.searchsorted(self.reach, uniforms, right=True)
         index = self.start[:, None] + drawn
         return self.images[index if self.rows is None else self.rows[index]], self.conditions[index]
 

@@ -35,12 +35,12 @@ class StreamedData:
         self.images.copy_(images, non_blocking=True)
         self.conditions.copy_(conditions, non_blocking=True)
 
-    def batch(self, keys: Tensor, size: int) -> tuple[Tensor, Tensor]:
-        """What `prepare` brought; the keys are those it used."""
+    def batch(self, uniforms: Tensor) -> tuple[Tensor, Tensor]:
+        """What `prepare` brought; the numbers are those it used."""
         return self.images, self.conditions
 
     def _fetch(self, step: int) -> tuple[Tensor, Tensor]:
-        images, conditions = self.data.batch(random.fold(self.keys, step), self.size)
+        images, conditions = self.data.batch(random.uniform(random.fold(self.keys, step), (self.size,)))
         if self.device.type == "cuda":
             # Copies from pinned memory do not wait for the GPU.
             return images.pin_memory(), conditions.pin_memory()
