@@ -196,6 +196,27 @@ def test_a_band_on_a_logarithmic_axis_stays_on_it():
         assert np.asarray(area.vertices, dtype=float)[:, 1].min() > 0
 
 
+@pytest.mark.parametrize("figure", ["fig2", "fig5", "fig10", "fig16", "elicitation"])
+@pytest.mark.parametrize("separations", [synthetic.SEPARATIONS[:5], (0.175, 0.3)])
+def test_panels_at_the_edge_of_an_incomplete_row_are_labelled(figure, separations):
+    every = synthetic.sweep(2, separations)
+    tables = {"curves": every, "times": run_times(every)}
+    page = STUDY.figure(figure).draw(Results([], "paper", (0, 1)), tables)
+    places = {}
+    for ax in page.axes:
+        grid = ax.get_subplotspec()
+        assert grid is not None
+        places.setdefault((grid.rowspan.start, grid.colspan.start), []).append(ax)
+    assert len(places) == len(separations)
+    for (row, column), (left, *beside) in places.items():
+        assert bool(left.get_xlabel()) == ((row + 1, column) not in places)
+        assert bool(left.get_ylabel()) == (column == 0)
+        for right in beside:
+            ends = (row, column + 1) not in places
+            assert bool(right.get_ylabel()) == ends
+            assert right.yaxis.get_tick_params()["labelright"] == ends
+
+
 def test_paper_scale_is_the_authors_setting():
     recipes = sweep("paper", range(5))
     first = recipes[0]

@@ -149,6 +149,7 @@ def _by_separation(curves: pd.DataFrame, *, spread: bool) -> Picture:
                 ax.plot(found["step"], found["std"], color=shade)
             else:
                 figures.band(ax, chosen(runs), Line(shade, marker=""))
+        ax.locator_params(axis="x", nbins=6)  # five digits take room
     axes[1].set_ylabel("")
     drawing.colour_bar(page, axes[1], curves["separation"], "colour separation")
     text = "Capability is scored on images that did not choose its prompt."

@@ -48,7 +48,7 @@ def draw_probe(
                 figures.band(beside, own, Line(_INK, marker=""))
             beside.set_yscale("log" if logarithmic else "linear")
             beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
-            last = (place + 1) % min(3, count) == 0
+            last = place + 1 == count or (place + 1) % 3 == 0  # nothing beside it: the row ends here
             beside.set_ylabel(label if last else "")
             if not last:
                 beside.tick_params(labelright=False)
