@@ -141,7 +141,8 @@ class Cohort:
         return drawn.dropout, images, conditions, drawn.noise, drawn.times
 
     def _member_losses(self, state: dict[str, Tensor], keys: Tensor, *batch: Tensor) -> Tensor:
-        return functional_call(self.objective, state | dict(zip(self.dropout, keys)), batch)
+        named = state | dict(zip(self.dropout, keys))
+        return functional_call(self.objective, named, batch, tie_weights=False)
 
     def _state(self, matrix: Tensor) -> dict[str, Tensor]:
         """The parameters of all members under the names the objective knows them by, the network's in its precision."""
