@@ -17,6 +17,7 @@ from PIL import Image
 import conceptlab
 from conceptlab.cli import build_parser, main
 from conceptlab.store import FigureRun
+from conceptlab.terminal.listing import listing
 
 THEORY = Path(__file__).parent.parent / "results" / "yang2025" / "paper" / "fig3"
 
@@ -272,6 +273,11 @@ def test_the_commands_of_the_readme_exist():
     for line in lines:
         command = line.split("  ")[0]
         build_parser().parse_args(shlex.split(command)[1:])
+
+
+def test_the_readme_tells_of_every_study_that_is_listed():
+    rows = re.findall(r"^\| `(\w+)` \|", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == list(dict.fromkeys(figure["study"] for figure in listing()))
 
 
 def test_the_pictures_and_pages_of_the_readme_exist():
