@@ -105,7 +105,7 @@ def test_split_knows_distances_and_rarity():
         ({"000": 0}, "empty"),
         ({"000": -1}, "0 or more"),
         ({"000": 1, "0-0-0": 1}, "twice"),
-        ({"00x": 1}, "this space has"),
+        ({"00x": 1}, "class .00x. has 1 value; name one for each of .shape, size, colour."),
     ],
 )
 def test_bad_splits_get_one_line(counts, word):

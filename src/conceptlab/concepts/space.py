@@ -93,6 +93,7 @@ class ConceptSpace:
 
     def parse(self, given: str | Sequence[int | str] | Mapping[str, str]) -> Class:
         """A class from ``011``, ``0-1-1``, ``shape=triangle,size=small``, a tuple or a mapping."""
+        said = f"'{given}'" if isinstance(given, str) else f"{given!r}"
         if isinstance(given, str):
             given = self._split(given.strip())
         if isinstance(given, Mapping):
@@ -105,7 +106,8 @@ class ConceptSpace:
                 )
             given = [given[name] for name in self.names]
         if len(given) != len(self.concepts):
-            raise InputError(f"class {given!r} has {len(given)} values; this space has {self.order}")
+            many = f"{len(given)} value{'s' if len(given) != 1 else ''}"
+            raise InputError(f"class {said} has {many}; name one for each of {self.order}")
         return tuple(v.index(value) for v, value in zip(self.concepts, given))
 
     def _split(self, text: str) -> Sequence[int | str] | Mapping[str, str]:
