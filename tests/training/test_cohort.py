@@ -129,6 +129,24 @@ def test_going_on_from_a_state_is_bit_identical():
     assert torch.equal(resumed.square, straight.square)
 
 
+def test_going_back_to_a_state_repeats_the_steps_after_it():
+    """What a step holds between calls (views of the weights, numbers drawn ahead) must follow."""
+    cohort = Cohort([recipe()])
+    cohort.advance(6)
+    state = cohort.state(0)
+    cohort.advance(9)
+    first = cohort.weights.clone()
+    cohort.restore(0, state)
+    cohort.advance(9)
+    assert torch.equal(cohort.weights, first)
+    cohort.begin_from(0, Cohort([recipe()]).checkpoint(0))
+    cohort.mean.zero_()
+    cohort.square.zero_()
+    cohort.step.zero_()
+    cohort.advance(6)
+    assert torch.equal(cohort.weights[0], state["weights"])
+
+
 def test_a_state_of_another_network_is_refused():
     other = Cohort([recipe(denoiser={"name": "film", "channels": [16, 32]})])
     with pytest.raises(InputError, match="does not fit"):

@@ -112,10 +112,11 @@ class StackedConv2d(_Layer):
         members, outputs = self.weight.shape[:2]
         x = x.to(self.weight.dtype)
         if members == 1:
-            # `squeeze`, since the gradient of an index is a matrix of zeros with one filled row. In the images' own
-            # order, since a CPU would otherwise turn the kernel both on the way forth and on the way back.
-            weight = self.weight.squeeze(0).contiguous(memory_format=torch.channels_last)
-            bias = None if self.bias is None else self.bias.squeeze(0)
+            # Not an index, whose gradient is a matrix of zeros with one filled row.
+            weight, bias = self.weight.squeeze(0), None if self.bias is None else self.bias.squeeze(0)
+            if x.is_contiguous(memory_format=torch.channels_last):
+                # A CPU would otherwise turn the kernel twice, on the way forth and on the way back.
+                weight = weight.contiguous(memory_format=torch.channels_last)
             return F.conv2d(x, weight, bias, self.stride, self.padding)
         if self.kernel == self.stride and self.padding == (0, 0):
             return self._patches(x)
