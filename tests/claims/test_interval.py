@@ -13,6 +13,7 @@ from conceptlab.claims.interval import (
     centre,
     proportion_interval,
     proportion_p,
+    seeds_to_decide,
     student_interval,
     student_p,
 )
@@ -91,11 +92,33 @@ def test_the_value_shown_is_the_mean_or_a_median_that_survives_censoring():
     assert centre(bounded([1, 2, 3], [1, 2, math.inf])) == (2.0, "value is the median over seeds")
     assert centre(bounded([1, 2, 3], [1, math.inf, math.inf]))[1] == "value is a lower bound on the median"
     assert centre(bounded([-math.inf] * 3, [1, 2, 3])) == (2.0, "value is an upper bound on the median")
+    middle = centre(bounded([-1, 0, 1], [1, 2, 3]))
+    assert middle == (1.0, "value is the middle of bounds on the median")
     assert centre(exact([math.nan] * 2)) == (None, "")
     assert centre(exact([])) == (None, "")
 
 
 # Null distributions with median 0: one half of all seeds lies on either side of the threshold.
+def test_the_number_of_seeds_that_would_decide_is_the_first_at_which_the_interval_leaves_the_bar():
+    values, alpha = exact([-1.0, 1.0, 0.5, 2.0, 0.2]), 0.01
+    mean, spread = values.low.mean(), np.std(values.low, ddof=1)
+    needed = seeds_to_decide(values, 0.0, alpha)
+    assert needed is not None
+    assert needed > 5
+
+    def low(n: int) -> float:
+        return float(stats.t.interval(1 - alpha, n - 1, mean, spread / math.sqrt(n))[0])
+
+    assert low(needed) > 0 >= low(needed - 1)
+    assert seeds_to_decide(exact(-values.low), 0.0, alpha) == needed  # below the bar as above it
+
+
+def test_no_number_of_seeds_is_told_where_none_would_do():
+    assert seeds_to_decide(exact([-1.0, 1.0, -1.0, 1.0]), 0.0, 0.05) is None
+    assert seeds_to_decide(bounded([-math.inf] * 3, [math.inf] * 3), 0.0, 0.05) is None
+    assert seeds_to_decide(bounded([0.1, -0.2, math.nan], [1, 1, 1]), 0.0, 0.05) is None
+
+
 NULLS = {
     "normal": lambda rng, shape: rng.normal(size=shape),
     "student t, 3 degrees": lambda rng, shape: rng.standard_t(3, shape),

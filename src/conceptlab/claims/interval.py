@@ -21,6 +21,7 @@ from conceptlab.claims.values import Array, PerSeed
 from conceptlab.errors import InputError
 
 GUARD = 0.05  # one-sided, fixed: ranks of a few seeds cannot follow a Holm-adjusted level
+MOST_SEEDS = 100  # what nobody would train is not worth telling
 TIE = 1e-12  # relative; values that differ only by rounding are tied
 
 
@@ -85,6 +86,25 @@ def student_p(values: PerSeed, bar: float, resolution: float = 0.0) -> tuple[flo
     return _lower_p(values.low, bar, resolution), _lower_p(-values.high, -bar, resolution)
 
 
+def seeds_to_decide(values: PerSeed, bar: float, alpha: float, resolution: float = 0.0) -> int | None:
+    """How many seeds that scatter about the same mean as these would take the interval off the bar; `None` if more
+    than `MOST_SEEDS`, or if censoring leaves both ends open."""
+    found = (
+        _seeds_for(end, gap, alpha, resolution)
+        for end, gap in ((values.low, values.low - bar), (values.high, bar - values.high))
+        if np.isfinite(end).all() and gap.mean() > 0
+    )
+    return next((n for n in found if n is not None), None)
+
+
+def _seeds_for(end: Array, gap: Array, alpha: float, resolution: float) -> int | None:
+    spread = max(float(np.std(end, ddof=1)), resolution)
+    numbers = range(len(end) + 1, MOST_SEEDS + 1)
+    return next(
+        (n for n in numbers if _t_quantile(alpha / 2, n - 1) * spread / math.sqrt(n) < gap.mean()), None
+    )
+
+
 def _successes(values: PerSeed) -> tuple[int, int]:
     """How many seeds succeeded for sure, and how many may have."""
     low, high = np.maximum(values.low, 0), np.minimum(values.high, 1)
@@ -118,9 +138,10 @@ def centre(values: PerSeed) -> tuple[float | None, str]:
     # The median of the bounds bounds the median; unlike the mean it survives a minority of open ends.
     with np.errstate(invalid="ignore"):  # between -inf and inf there is no median: shown as none
         low, high = float(np.median(values.low)), float(np.median(values.high))
+    if low == high:
+        return low, "value is the median over seeds"
+    if math.isfinite(low) and math.isfinite(high):
+        return (low + high) / 2, "value is the middle of bounds on the median"
     if math.isfinite(low):
-        return (
-            low,
-            "value is the median over seeds" if low == high else "value is a lower bound on the median",
-        )
+        return low, "value is a lower bound on the median"
     return (high, "value is an upper bound on the median") if math.isfinite(high) else (None, "")

@@ -21,6 +21,7 @@ from conceptlab.claims.interval import (
     centre,
     proportion_interval,
     proportion_p,
+    seeds_to_decide,
     student_interval,
     student_p,
     undecidable,
@@ -128,6 +129,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
         ends, outcome = _decide(claim, values, alpha)
         notes.append(f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claims)")
         notes.append(_floor_note(claim, values))
+        notes.append(_seeds_note(claim, values, alpha) if outcome == "inconclusive" else "")
     if unknown:
         notes.append(f"{unknown} of {len(values)} seeds have no value and count against")
     firm = scale == "paper" and len(values) - unknown >= FIRM_SEEDS
@@ -164,6 +166,14 @@ def _floor_note(claim: Claim, values: PerSeed) -> str:
         and float(np.std(values.low, ddof=1)) < claim.resolution
     )
     return "seeds scatter less than the measurement resolves: its resolution sets the width" if used else ""
+
+
+def _seeds_note(claim: Claim, values: PerSeed, alpha: float) -> str:
+    """What it would take to know: an inconclusive claim is a question of seeds, or it is not."""
+    if claim.interval == "proportion" or claim.side == "within":
+        return ""
+    needed = seeds_to_decide(values, claim.bar, alpha, claim.resolution)
+    return f"with this mean and spread {needed} seeds would decide it" if needed else ""
 
 
 def _identity(m: Measured, fingerprint: str) -> Verdict:
