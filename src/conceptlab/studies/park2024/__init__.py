@@ -153,6 +153,7 @@ STUDY = Study(
             draw_elicitation,
             elicited_sweep,
             claims.ELICITATION,
+            measures=("agreed_capability",),
         ),
         Figure(
             "masking",

@@ -49,7 +49,7 @@ _PAPER_SEPARATIONS = (0.1, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3, 0.4)
 SIZES: dict[Scale, Size] = {
     "tiny": Size((0.3, 0.6), (0.3, 0.6), (0.5,), 0.6, images=24, kept=1, patched=1),
     "small": Size((0.175, 0.25, 0.5), (0.175, 0.25, 0.5), (0.25, 0.5), 0.5, images=1024, kept=3, patched=8),
-    "paper": Size(_PAPER_SEPARATIONS, (0.2, 0.3), (0.25, 0.5, 0.75), 0.3, images=1740, kept=5, patched=5),
+    "paper": Size(_PAPER_SEPARATIONS, (0.2, 0.3), (0.25, 0.5, 0.75), 0.2, images=1740, kept=5, patched=5),
 }
 
 # The authors' objective: the bound with a likelihood of width .001, both ends of the schedule learned.

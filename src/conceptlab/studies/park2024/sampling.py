@@ -26,7 +26,7 @@ _FULL: dict[Scale, dict[str, Any]] = {
 
 def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """The sweep's training at one separation, cut short and measured three times."""
-    chosen = SIZES[scale].masked_separation
+    chosen = SIZES[scale].elicited[-1]
     found = [r for r in sweep(scale, seeds) if r.world["colour_separation"] == chosen]
     measurements = ({"name": "accuracy"}, {"name": "full_sampling", **_FULL[scale]})
     return [
