@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab.errors import InputError
 from conceptlab.store import Store
-from conceptlab.store.files import write_json
+from conceptlab.store.files import write_json, write_table
 from conceptlab.studies import Figure, Order, Study, parse_seeds, ready, run
 from tests.tiny import tiny_recipe
 
@@ -98,7 +98,34 @@ def test_figures_are_ready_when_all_members_are_trained_and_those_they_start_fro
     assert ready(order, store)[0].figures == (plain, tuned)
     (store.member_path(after) / "done.json").unlink()
     found, lacking = ready(order, store)
-    assert (found.figures, lacking) == ((plain,), {"tuned": 1})
+    assert (found.figures, lacking) == ((plain,), {"tuned": "1 member is not trained"})
+
+
+def test_where_fewer_seeds_are_trained_ready_says_how_many(tmp_path):
+    def several(scale, seeds):
+        return [tiny_recipe(seed=seed) for seed in seeds]
+
+    figure, store = replace(FIGURE, recipes=several), Store(tmp_path)
+    order = Order(Study("s", "", "p", (figure,)), (figure,), "tiny", (0, 1, 2, 3), {})
+    for recipe in several("tiny", (0, 1)):
+        write_json(store.member_path(recipe) / "done.json", {"status": "complete"})
+    with pytest.raises(InputError, match=r"take fewer seeds \(--seeds 2\)"):
+        ready(order, store)
+    assert ready(replace(order, seeds=(0, 1)), store)[0].figures == (figure,)
+
+
+def test_figures_whose_members_lack_a_measure_are_not_ready(tmp_path):
+    older = Figure("older", "", "", FIGURE.tables, FIGURE.draw, lambda scale, seeds: [tiny_recipe()])
+    newer = replace(older, id="newer", measures=("capability",))
+    store = Store(tmp_path)
+    member = store.member_path(tiny_recipe())
+    write_json(member / "config.json", tiny_recipe().to_dict())
+    write_json(member / "done.json", {"status": "complete"})
+    write_table(member / "metrics.parquet", pd.DataFrame({"measure": ["accuracy"]}))
+    order = Order(Study("s", "", "p", (older, newer)), (older, newer), "tiny", (0,), {})
+    found, lacking = ready(order, store)
+    assert (found.figures, list(lacking)) == ((older,), ["newer"])
+    assert "before capability was measured" in lacking["newer"]
 
 
 def test_measurements_that_do_not_fit_are_refused_before_a_folder_is_made(tmp_path):

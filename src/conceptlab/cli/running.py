@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.ready:
         order, lacking = studies.ready(order, store)
-        for figure, count in lacking.items():
-            ERR.print(f"left out: {study.name}.{figure}, {count} members are not trained", markup=False)
+        for figure, reason in lacking.items():
+            ERR.print(f"left out: {study.name}.{figure}, {reason}", markup=False)
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]

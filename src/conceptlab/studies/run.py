@@ -74,16 +74,40 @@ class Order:
         return shlex.join(words)
 
 
-def ready(order: Order, store: Store) -> tuple[Order, dict[str, int]]:
-    """The figures of an order whose members are all trained, and how many members the others lack."""
-    lacking = {figure.id: len(executors.pending(order.recipes(figure), store)) for figure in order.figures}
+def ready(order: Order, store: Store) -> tuple[Order, dict[str, str]]:
+    """The figures of an order that can be made without training, and why the others cannot."""
+    lacking = {figure.id: _lacking(order, figure, store) for figure in order.figures}
     there = tuple(figure for figure in order.figures if not lacking[figure.id])
     if not there:
-        raise InputError(
-            f"no figure of {order.study.name} at {order.scale} scale has all its members in {store.root}; "
-            "run it without --ready to train them"
+        remedy = (
+            f"take fewer seeds (--seeds {fewer})"
+            if (fewer := _seeds_there(order, store))
+            else "run it without --ready to train them"
         )
-    return replace(order, figures=there), {id_: count for id_, count in lacking.items() if count}
+        raise InputError(
+            f"no figure of {order.study.name} at {order.scale} scale has all its members in {store.root}; {remedy}"
+        )
+    return replace(order, figures=there), {id_: reason for id_, reason in lacking.items() if reason}
+
+
+def _seeds_there(order: Order, store: Store) -> int:
+    """The largest number of seeds, below what is asked for, with which some figure can be made; 0 if there is none."""
+    for count in range(max(len(order.seeds_of(figure)) for figure in order.figures) - 1, 0, -1):
+        fewer = replace(order, seeds=parse_seeds(count))
+        if not all(_lacking(fewer, figure, store) for figure in order.figures):
+            return count
+    return 0
+
+
+def _lacking(order: Order, figure: Figure, store: Store) -> str:
+    """What a figure lacks to be made without training; nothing if it can be."""
+    recipes = order.recipes(figure)
+    if count := len(executors.pending(recipes, store)):
+        return f"{count} {'member is' if count == 1 else 'members are'} not trained"
+    for name in figure.measures:
+        if any(name not in set(store.member(recipe).metrics["measure"]) for recipe in recipes):
+            return f"some of its members were trained before {name} was measured"
+    return ""
 
 
 def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:

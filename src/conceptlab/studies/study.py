@@ -53,6 +53,8 @@ class Figure:
     claims: tuple[Claim, ...] = ()
     # Settings that only the user can give, with how to: such a figure runs when it is named, not with its study.
     needs: Mapping[str, str] = field(default_factory=dict)
+    # Measures that it draws and that members of an earlier version may lack: from those it cannot be made.
+    measures: tuple[str, ...] = ()
     # How many seeds it takes at a scale unless told, where not as many as its study: large sweeps take fewer.
     seeds: Mapping[str, int] = field(default_factory=dict)
 
