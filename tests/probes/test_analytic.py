@@ -13,12 +13,14 @@ from conceptlab.probes.geometry import measure, symmetry
 from conceptlab.worlds import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Circles, Samples, Shapes, World
 from conceptlab.worlds.raster import coverage
 
+ON_WHITE = {"channels": 3, "backgrounds": (("white", (1.0, 1.0, 1.0)),)}
+
 WORLDS: dict[str, World] = {
     "quickstart": Shapes(**QUICKSTART),
     "okawa": Shapes(**OKAWA2023),
     "okawa upright": Shapes(**OKAWA2023 | {"location": 0.05, "angle": 0.0}),
     "okawa background": Shapes(**OKAWA2023_BACKGROUND),
-    "okawa rgba": Shapes(**OKAWA2023 | {"channels": 4}),
+    "okawa on white": Shapes(**OKAWA2023 | ON_WHITE),
     "three shapes": Shapes(),
     "circles .2": Circles(colour_separation=0.2),
     "circles .175": Circles(colour_separation=0.175),
@@ -45,7 +47,7 @@ def test_still_reads_images_that_are_a_little_off(name: str) -> None:
 
 
 def test_measures_size_colour_and_background() -> None:
-    world = Shapes(**OKAWA2023)
+    world = Shapes(**OKAWA2023 | ON_WHITE)
     for cls in world.space:
         samples = world.sample(cls, 40, seed=1)
         reading = measure(samples.images)

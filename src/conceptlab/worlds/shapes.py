@@ -198,6 +198,10 @@ QUICKSTART: dict[str, Any] = {
 
 OKAWA2023: dict[str, Any] = {
     "resolution": 28,
+    # The public code trains on RGBA images, rendered on nothing. On a white ground networks of its kind draw what is
+    # both small and new ever smaller, until the image is empty; on nothing they do not.
+    "channels": 4,
+    "backgrounds": (("empty", BLACK),),
     "shapes": ("circle", "triangle"),
     "sizes": (("large", 0.54), ("small", 0.32)),  # the ratio of the paper's 2.7 to 1.6
     "size_jitter": 0.04,
@@ -216,6 +220,8 @@ OKAWA2023: dict[str, Any] = {
 RGB, size as in the public code."""
 
 OKAWA2023_BACKGROUND: dict[str, Any] = OKAWA2023 | {
+    "channels": 3,  # an image on a ground hides nothing behind it
+    "backgrounds": (("white", WHITE), ("black", BLACK)),
     "variables": ("shape", "size", "colour", "background"),
     "conditioned": ("shape", "colour", "size", "background"),
 }
