@@ -114,7 +114,7 @@ def test_the_terminal_shows_open_ends_brackets_and_counts_identities_apart():
     text = shown(verdicts, 200)
     for part in ("1.5 … ∞", "Later with distance [1].", "(indicative)", "5 (1 cens.)"):
         assert part in text
-    assert summary(verdicts) == "1 claims: 1 reproduced; 1 identities: 1 reproduced"
+    assert summary(verdicts) == "1 claim: 1 reproduced; 1 identity: 1 reproduced"
     assert summary([]) == "no claims"
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab.errors import InputError
 from conceptlab.store import Store
 from conceptlab.store.files import write_json, write_table
-from conceptlab.studies import Figure, Order, Study, parse_seeds, ready, run
+from conceptlab.studies import Figure, Order, Study, find, parse_seeds, ready, run
 from tests.tiny import tiny_recipe
 
 
@@ -61,6 +61,13 @@ def test_settings_change_every_seed_as_they_would_change_it_alone(settings, seed
     figure = replace(FIGURE, recipes=swept)
     found = Order(STUDY, (figure,), "tiny", seeds, settings).recipes(figure)
     assert found == [recipe.with_settings(settings) for recipe in swept("tiny", seeds)]
+
+
+def test_a_setting_is_refused_where_nothing_is_trained():
+    study, figures = find("yang2025.fig1")
+    with pytest.raises(InputError, match="fig1 trains nothing that --set could change"):
+        Order(study, figures, "tiny", (0,), {"steps": 3}).all_recipes()
+    assert Order(study, figures, "tiny", (0,), {}).all_recipes() == []
 
 
 def test_a_setting_that_a_figure_varies_is_refused():

@@ -27,9 +27,11 @@ def interval_text(verdict: Verdict) -> str:
     return f"{_number(verdict.ci_low, '-∞')} … {_number(verdict.ci_high, '∞')}"
 
 
-def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | None = None) -> Table:
+def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | None = None) -> Table | Text:
     """What was claimed, the number, the interval, the verdict and its strength: one line per claim, or, where the
-    terminal's `width` leaves too little for that, the numbers below the claim."""
+    terminal's `width` leaves too little for that, the numbers below the claim. Without claims, that."""
+    if not verdicts:
+        return Text(f"{title}: {summary(verdicts)}" if title else summary(verdicts))
     table = Table(title=title or None, caption=summary(verdicts), caption_justify="left")
     fill = _in_columns if width is None or width >= _LEAST_WIDTH else _below_each_other
     fill(table, verdicts)
@@ -77,9 +79,9 @@ def _statement(verdict: Verdict) -> str:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """Counts by verdict; identities are mathematics and counted apart."""
     parts = []
-    for kind, name in (("empirical", "claims"), ("identity", "identities")):
+    for kind, one, many in (("empirical", "claim", "claims"), ("identity", "identity", "identities")):
         of_kind = [v.verdict for v in verdicts if v.kind == kind]
         if of_kind:
             counts = ", ".join(f"{of_kind.count(o)} {o}" for o in OUTCOMES if of_kind.count(o))
-            parts.append(f"{len(of_kind)} {name}: {counts}")
+            parts.append(f"{len(of_kind)} {one if len(of_kind) == 1 else many}: {counts}")
     return "; ".join(parts) or "no claims"

@@ -53,7 +53,12 @@ class Order:
 
     def all_recipes(self) -> list[Recipe]:
         """The members of all figures, those they share only once."""
-        return list({r.hash: r for figure in self.figures for r in self.recipes(figure)}.values())
+        found = list({r.hash: r for figure in self.figures for r in self.recipes(figure)}.values())
+        if self.settings and not found:
+            names = ", ".join(f"{self.study.name}.{figure.id}" for figure in self.figures)
+            given = ", ".join(self.settings)
+            raise InputError(f"{names} trains nothing that --set could change ({given}); leave it out")
+        return found
 
     @property
     def command(self) -> str:

@@ -56,6 +56,7 @@ def listing_table() -> Table:
             sweeps = [figure.recipes(scale, study.seeds_of(figure, scale)) for scale in SCALES]
             costs = " | ".join(f"{len(s)}×{sum(r.steps for r in s) / len(s):.0f}" for s in sweeps if s)
             table.add_row(f"{study.name}.{figure.id}", figure.title, str(len(figure.claims)), costs or "none")
+        table.add_section()
     return table
 
 
