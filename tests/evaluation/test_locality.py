@@ -134,6 +134,44 @@ def test_taking_a_condition_away_changes_what_the_network_spreads_it_to(spread, 
     assert math.isnan(locality.mean_by_distance(change, away, (50, 60))[0])
 
 
+def moved_scene() -> tuple[Tensor, Tensor, Tensor]:
+    """Conditions in cells (1, 1) and (3, 3), of which the first moves to row 0 of column 3; its old and new centre."""
+    before, after = torch.zeros(2, 1, 1, CELLS, CELLS)
+    before[0, 0, 1, 1] = before[0, 0, 3, 3] = after[0, 0, 0, 3] = after[0, 0, 3, 3] = 1
+    return before, after, torch.tensor([[[6.0, 6.0], [14.0, 2.0]]])
+
+
+def test_moving_a_condition_changes_its_old_and_its_new_place_and_no_other() -> None:
+    before, after, centres = moved_scene()
+    z = torch.randn(1, 3, SIZE, SIZE)
+    change = locality.condition_change(level(Known(nn.Identity())), z, before, after)
+    expected = torch.zeros(SIZE, SIZE)
+    expected[4:8, 4:8] = expected[:4, 12:] = 1
+    torch.testing.assert_close(change[0], expected)
+    away = locality.from_centres(centres, SIZE, SIZE)
+    assert locality.mean_by_distance(change, away, (0, 2, 99)) == pytest.approx([1, 0])
+    assert locality.share_within(change, away, [1, 2, 99]) == pytest.approx([1 / 4, 1, 1])
+    # from the old place alone half of it would lie far away
+    from_old = locality.from_centres(centres[:, :1], SIZE, SIZE)
+    assert locality.share_within(change, from_old, [2]) == pytest.approx([1 / 2])
+    table = locality.map_from_nearest(change, centres, 5)
+    assert table[3:7, 3:7].min() == 1  # a centre is the third of its cell's four pixels
+    assert table.nansum() == pytest.approx(16)
+
+
+def test_every_pixel_is_seen_from_the_nearest_place_alone() -> None:
+    """A change that is everywhere fills a ring by its pixels; a map of distances shows its own offsets."""
+    centres = torch.tensor([[[2.5, 2.5], [12.5, 12.5]]])
+    change, away = torch.ones(1, SIZE, SIZE), locality.from_centres(centres, SIZE, SIZE)
+    assert locality.share_within(change, away, [2, 99]) == pytest.approx([2 * 25 / 256, 1])
+    table = locality.map_from_nearest(away, centres, 12)
+    offsets = torch.arange(-12, 13).abs()
+    seen = ~table.isnan()
+    torch.testing.assert_close(table[seen], torch.maximum(offsets[:, None], offsets).float()[seen])
+    assert table.isnan()[24, 24], "twelve pixels down and right of one place is nearer to the other"
+    assert math.isnan(locality.share_within(0 * change, away, [2])[0])
+
+
 def test_the_condition_decides_all_nothing_or_a_known_share() -> None:
     z = random.normal(random.key(1, "test"), (64, 3, SIZE, SIZE))
     condition = torch.zeros(64, 1, CELLS, CELLS)

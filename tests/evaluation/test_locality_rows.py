@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 import torch
+from torch import Tensor
 
 from conceptlab import random
 from conceptlab.concepts import Split
+from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Context, Live, build
 from conceptlab.evaluation.composition import Singles, composed_output, sample_composed, sample_jointly
@@ -66,6 +69,11 @@ def test_enforced_locality_is_measured_as_such() -> None:
         assert found["far_near", level] == 0
         assert found["removed_change", f"{level}|0.25"] > 0
         assert found["removed_change", f"{level}|1.75"] == 0
+        assert found["moved_far_near", level] == 0
+        assert found["moved_change", f"{level}|0.25"] > 0
+        assert found["moved_change", f"{level}|1.75"] == 0
+        assert found["removed_mass", f"{level}|1"] == pytest.approx(1)
+        assert found["moved_mass", f"{level}|1"] == pytest.approx(1)
         # What a cell does with its own condition has nothing to do with how many others there are.
         assert found["near_gain", level] == pytest.approx(
             found["near_change", f"{level}|3"] / found["near_change", f"{level}|1"]
@@ -78,9 +86,50 @@ def test_attention_reaches_everywhere() -> None:
     found = rows(live("unet"))
     assert found["pixel_mass", "3|3"] < 1
     assert found["far_near", "3"] > 0
+    assert found["moved_far_near", "3"] > 0
+    assert found["moved_mass", "3|1"] < found["moved_mass", "3|2"] < 1
     assert max(value for (measure, _), value in found.items() if measure == "pixel_map") == pytest.approx(1)
-    assert ("removed_map", "3|0|0") in found
+    assert {("removed_map", "3|0|0"), ("moved_map", "3|0|0")} <= found.keys()
     assert rows(live("unet")) == found, "the same network measures the same"
+
+
+class Painting(Denoiser):
+    """Adds one whole image for each cell that is asked for: x̂ = z-part + Σ cells · images, images (cells², H, W)."""
+
+    def __init__(self, images: Tensor) -> None:
+        super().__init__((3, 16, 16), (1, 4, 4))
+        self.images = torch.nn.Parameter(images)
+
+    def embed(self, condition: Tensor) -> Embedding:
+        return {"grid": condition.flatten(1)}
+
+    def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
+        return torch.einsum("bn,nhw->bhw", embedding["grid"], self.images)[:, None].expand_as(x)
+
+
+def test_a_response_everywhere_and_one_anywhere_have_no_place() -> None:
+    """A flat image for each condition, and white noise instead: neither knows where the condition is."""
+    alike = rows(replace(live("cells"), denoiser=Painting(torch.ones(16, 16, 16))))
+    assert alike["far_near", "3"] == pytest.approx(1)
+    assert alike["removed_change", "3|0.25"] == pytest.approx(alike["removed_change", "3|1.75"])
+    assert math.isnan(alike["moved_far_near", "3"]), "all cells alike: where the condition is changes nothing"
+    # Every cell its own shade. Images that change more weigh more, so the ratio is one only nearly.
+    shades = torch.arange(1, 17.0)[:, None, None].expand(16, 16, 16)
+    flat = rows(replace(live("cells"), denoiser=Painting(shades)), images=64)
+    assert flat["moved_far_near", "3"] == pytest.approx(1, abs=0.1)
+    # Half a cell around two places: two squares of 4 × 4 pixels of 256.
+    assert flat["moved_mass", "3|0.5"] == pytest.approx(32 / 256)
+    junk = Painting(random.normal(random.key(2, "test"), (16, 16, 16)))
+    anywhere = rows(replace(live("cells"), denoiser=junk), images=64)
+    assert anywhere["moved_far_near", "3"] == pytest.approx(1, abs=0.15)
+    assert anywhere["far_near", "3"] == pytest.approx(1, abs=0.15)
+
+
+def test_a_network_that_ignores_its_conditions_has_no_ratio() -> None:
+    found = rows(replace(live("cells"), denoiser=Painting(torch.zeros(16, 16, 16))))
+    assert found["moved_change", "3|0.25"] == found["removed_change", "3|0.25"] == 0
+    assert all(math.isnan(found[name, "3"]) for name in ("far_near", "moved_far_near", "near_gain"))
+    assert math.isnan(found["moved_mass", "3|2"])
 
 
 def test_locality_is_measured_at_the_end_and_of_the_average_where_there_is_one() -> None:

@@ -79,9 +79,13 @@ def distance_from(places: Tensor, height: int, width: int) -> Tensor:
 
 def mass_within(response: Tensor, places: Tensor, radii: Sequence[float]) -> list[float]:
     """The share of all response (n, H, W) that lies within each radius of its place."""
-    distance = distance_from(places, *response.shape[1:])
-    whole = response.sum()
-    return [float(response[distance <= radius].sum() / whole) for radius in radii]
+    return share_within(response, distance_from(places, *response.shape[1:]), radii)
+
+
+def share_within(values: Tensor, distance: Tensor, radii: Sequence[float]) -> list[float]:
+    """The share of all values whose distance, a tensor of the same shape, is at most each radius; NaN of nothing."""
+    whole = values.sum()
+    return [float(values[distance <= radius].sum() / whole) for radius in radii]
 
 
 def pixel_reach(response: Tensor, places: Tensor) -> float:
@@ -92,15 +96,17 @@ def pixel_reach(response: Tensor, places: Tensor) -> float:
     return float(mean / distance.mean())
 
 
-def offset_map(values: Tensor, places: Tensor, radius: int) -> Tensor:
+def offset_map(values: Tensor, places: Tensor, radius: int, shown: Tensor | None = None) -> Tensor:
     """Values (n, H, W) as seen from their places (n, 2), averaged: (2·radius+1, 2·radius+1), row and column offset
-    from -radius; NaN where every image ends."""
+    from -radius; NaN where every image ends. `shown` (n, H, W) leaves out all other pixels."""
     height, width = values.shape[1:]
     offsets = torch.arange(-radius, radius + 1, device=values.device)
     rows, columns = places[:, 0, None] + offsets, places[:, 1, None] + offsets
     inside = ((rows >= 0) & (rows < height))[:, :, None] & ((columns >= 0) & (columns < width))[:, None]
     number = torch.arange(len(values), device=values.device)[:, None, None]
-    seen = values[number, rows.clamp(0, height - 1)[:, :, None], columns.clamp(0, width - 1)[:, None]]
+    at = number, rows.clamp(0, height - 1)[:, :, None], columns.clamp(0, width - 1)[:, None]
+    inside = inside if shown is None else inside & shown[at]
+    seen = values[at]
     return (seen * inside).sum(0) / inside.sum(0)
 
 
@@ -129,6 +135,17 @@ def from_centres(centres: Tensor, height: int, width: int) -> Tensor:
     across = torch.arange(width, device=centres.device)[None, None] + 0.5 - centres[..., 0, None]
     down = torch.arange(height, device=centres.device)[None, None] + 0.5 - centres[..., 1, None]
     return torch.maximum(down.abs()[..., :, None], across.abs()[..., None, :]).amin(1)
+
+
+def map_from_nearest(values: Tensor, centres: Tensor, radius: int) -> Tensor:
+    """An `offset_map` of values (B, H, W) in which every pixel is seen from the nearest of its image's centres
+    (B, M, 2) alone, so that what happens at one centre is not shown as far from another."""
+    height, width = values.shape[1:]
+    end = torch.tensor([height - 1, width - 1], device=values.device)
+    pixels = centres.floor().long().flip(2).minimum(end).unbind(1)
+    nearest = from_centres(centres, height, width)
+    shown = [from_centres(centre, height, width) == nearest for centre in centres.split(1, dim=1)]
+    return offset_map(values.repeat(len(pixels), 1, 1), torch.cat(pixels), radius, torch.cat(shown))
 
 
 def mean_by_distance(values: Tensor, distance: Tensor, edges: Sequence[float]) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -39,13 +39,16 @@ class Locality(Measurement):
     | `pixel_map` | level, row, column | mean response by offset, its largest being 1 |
     | `condition_share` | level | how much of the estimate the condition decides, and not the noisy image |
 
-    Where conditions are a grid of locations, one condition is taken away among `among`, or moved among K:
+    Where conditions are a grid of locations, one condition is taken away, or moved to a free place, among `among`.
+    Distances are those from its place, and where it moves from the nearer of its old and its new one:
 
     | measure | variable | value |
     |---|---|---|
     | `far_near` | level | change of x̂ far from a condition taken away, over the change near it |
     | `removed_change` | level, cells | change of x̂ by distance from it |
-    | `removed_map` | level, row, column | the same by offset, its largest being 1 |
+    | `removed_mass` | level, cells | share of all that change within a distance |
+    | `removed_map` | level, row, column | the change by offset, its largest being 1 |
+    | `moved_far_near`, `moved_change`, `moved_mass`, `moved_map` | | the same of a condition that is moved |
     | `near_change` | level, K | change of x̂ near a condition that is moved among K |
     | `near_gain` | level | `near_change` at the largest K over that at the smallest |
     """
@@ -75,8 +78,8 @@ class Locality(Measurement):
             level = locality.Level(live.denoiser, live.process, recipe.prediction, gamma)
             yield from self._pixels(recipe, batch, level, f"{gamma:g}")
             if isinstance(world, ObjectWorld) and "location" in world.condition_parts:
-                yield from self._removed(live, world, level, f"{gamma:g}")
-                yield from self._moved(live, world, level, f"{gamma:g}")
+                yield from self._changed(live, world, level, f"{gamma:g}")
+                yield from self._near(live, world, level, f"{gamma:g}")
 
     def _pixels(
         self, recipe: Recipe, batch: tuple[Tensor, ...], level: locality.Level, name: str
@@ -87,22 +90,31 @@ class Locality(Measurement):
         radii = range(max(found.response.shape[1:]) // 2 + 1)
         for radius, share in zip(radii, locality.mass_within(found.response, found.places, radii)):
             yield Row("", f"{name}|{radius}", "pixel_mass", share)
-        yield from self._map(found.response, found.places, name, "pixel_map")
+        table = locality.offset_map(found.response, found.places, self.radius)
+        yield from map_rows(table, name, "pixel_map")
 
-    def _removed(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
+    def _changed(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
         scene = self._scene(live, world, self.among, level)
-        change = locality.condition_change(level, scene["z"], scene["all"], scene["fewer"])
-        centre = scene["centres"][:, :1]
-        away = locality.from_centres(centre, *change.shape[1:]) / world.cell
+        for what, after, places in (("removed", "fewer", [0]), ("moved", "moved", [0, self.among])):
+            change = locality.condition_change(level, scene["z"], scene["all"], scene[after])
+            yield from self._spread(world, change, scene["centres"][:, places], name, what)
+
+    def _spread(
+        self, world: ObjectWorld, change: Tensor, centres: Tensor, name: str, what: str
+    ) -> Iterable[Row]:
+        """How far from the nearest of its centres (B, M, 2) in pixels x̂ changes (B, H, W)."""
+        away = locality.from_centres(centres, *change.shape[1:]) / world.cell
         near, far = locality.mean_by_distance(change, away, (0, NEAR, 2 * NEAR, world.cells))[::2]
-        yield Row("", name, "far_near", far / near if near else float("nan"))
+        scalar = "far_near" if what == "removed" else f"{what}_far_near"
+        yield Row("", name, scalar, far / near if near else float("nan"))
         edges = [i / 2 for i in range(world.cells + 1)]
         for edge, value in zip(edges, locality.mean_by_distance(change, away, edges)):
-            yield Row("", f"{name}|{edge + 0.25:g}", "removed_change", value)
-        pixel = centre[:, 0].floor().long().flip(1).clamp(max=change.shape[1] - 1)
-        yield from self._map(change, pixel, name, "removed_map")
+            yield Row("", f"{name}|{edge + 0.25:g}", f"{what}_change", value)
+        for edge, share in zip(edges[1:], locality.share_within(change, away, edges[1:])):
+            yield Row("", f"{name}|{edge:g}", f"{what}_mass", share)
+        yield from map_rows(locality.map_from_nearest(change, centres, self.radius), name, f"{what}_map")
 
-    def _moved(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
+    def _near(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
         near = {}
         for k in self.counts:
             scene = self._scene(live, world, k, level)
@@ -112,14 +124,6 @@ class Locality(Measurement):
             yield Row("", f"{name}|{k}", "near_change", near[k])
         few = near[min(near)]
         yield Row("", name, "near_gain", near[max(near)] / few if few else float("nan"))
-
-    def _map(self, values: Tensor, places: Tensor, name: str, measure: str) -> Iterable[Row]:
-        table = locality.offset_map(values, places, self.radius)
-        table = table / table.nan_to_num().max().clamp(min=1e-30)
-        for i, row in enumerate(table.tolist()):
-            for j, value in enumerate(row):
-                if not math.isnan(value):
-                    yield Row("", f"{name}|{i - self.radius}|{j - self.radius}", measure, value)
 
     def _scene(self, live: Live, world: ObjectWorld, k: int, level: locality.Level) -> dict[str, Tensor]:
         recipe = live.context.recipe
@@ -133,6 +137,15 @@ def is_judged(live: Live) -> bool:
     """The end of training, and of the weights that a figure judges: the moving average where it is measured too."""
     recipe = live.context.recipe
     return live.step == recipe.steps and live.weights == ("ema" if recipe.evaluation.ema else "raw")
+
+
+def map_rows(table: Tensor, name: str, measure: str) -> Iterator[Row]:
+    """A map by offset (2·radius+1, 2·radius+1), relative to its largest."""
+    table, radius = table / table.nan_to_num().max().clamp(min=1e-30), len(table) // 2
+    for i, row in enumerate(table.tolist()):
+        for j, value in enumerate(row):
+            if not math.isnan(value):
+                yield Row("", f"{name}|{i - radius}|{j - radius}", measure, value)
 
 
 class SeenPixels(NamedTuple):
