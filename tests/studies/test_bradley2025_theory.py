@@ -286,8 +286,15 @@ def test_locality_and_across_run_tiny(tmp_path: Path) -> None:
     runs = run(order, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
     assert [len(found.verdicts) for found in runs] == [3, 3]
     tables = runs[0].tables
-    local = tables["levels"].query("measure == 'far_near' and experiment == '3' and reach == 0")
-    assert (local["value"] == 0).all(), "what cannot be seen changes nothing"
+    for measure in ("far_near", "moved_far_near"):
+        local = tables["levels"].query(f"measure == '{measure}' and experiment == '3' and reach == 0")
+        assert len(local) == 2  # noise levels
+        assert (local["value"] == 0).all(), "what cannot be seen changes nothing"
+    assert set(tables["maps"]["measure"]) == {"pixel_map", "removed_map", "moved_map"}
+    within = tables["distance"].query(
+        "measure == 'moved_mass' and experiment == '3' and reach == 0 and cells == 1"
+    )
+    assert within["value"].to_numpy() == pytest.approx(1)
     assert set(tables["kept"].columns) >= {"gain", "kept", "experiment"}
     assert set(runs[1].tables["members"]["study"]) == {"okawa2023", "park2024"}
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -18,60 +21,77 @@ from conceptlab.studies.study import Results, Tables
 _FLOOR = 1e-4
 
 
+_HEAT = (
+    ("pixel_map", "a", "Pixels it depends on"),
+    ("removed_map", "b", "Condition removed"),
+    ("moved_map", "c", "Condition moved"),
+)
+_SCALARS = (
+    ("condition_share", "d", "Decided by conditions", "share of the estimate"),
+    ("pixel_reach", "e", "Pixel reach", "of a global average"),
+    ("near_gain", "f", "Near-response gain", "change at most K / at 1"),
+    ("far_near", "g", "Removed: far and near", "change far / near"),
+    ("moved_far_near", "h", "Moved: far and near", "change far / near"),
+)
+
+
 @figures.house()
 def draw_locality(results: Results, tables: Tables) -> Picture:
     size = SIZES[results.scale]
-    page = figures.figure(columns=2, height=9.9)
-    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.9))
-    heat, curves = page.add_subfigure(halves[0]).subplots(2, 6), page.add_subfigure(halves[1]).subplots(3, 3)
+    page = figures.figure(columns=2, height=12.2)
+    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.7))
+    heat, curves = page.add_subfigure(halves[0]).subplots(3, 6), page.add_subfigure(halves[1]).subplots(4, 3)
     levels = sorted(tables["levels"]["level"].unique())
-    maps = tables["maps"]
-    for row, (measure, letter, title) in enumerate(
-        (("pixel_map", "a", "Pixels it depends on"), ("removed_map", "b", "Condition removed"))
-    ):
-        for column, (end, name) in enumerate((name, e) for name in ("low", "high") for e in EXPERIMENT_LINES):
-            level = levels[0] if end == "low" else levels[-1]
-            ax = heat[row, column]
-            chosen = (maps["measure"] == measure) & (maps["level"] == level) & (maps["experiment"] == name)
-            _heat(ax, maps[chosen], f"exp. {name}, {end} noise")
-            if column == 0:
-                figures.panel(ax, letter, title)
-    main = {name: _main(tables[name], size) for name in ("levels", "mass", "removed", "near", "composition")}
-    scalars = (
-        ("condition_share", "c", "Decided by conditions", "share of the estimate"),
-        ("pixel_reach", "d", "Pixel reach", "of a global average"),
-        ("far_near", "e", "Condition removed", "change far / near"),
-        ("near_gain", "f", "Near-response gain", "change at most K / at 1"),
-    )
-    for ax, (measure, letter, title, label) in zip(curves.ravel(), scalars):
+    low, high = levels[0], levels[-1]
+    for row, (measure, letter, title) in zip(heat, _HEAT):
+        figures.panel(row[0], letter, title)
+        _heat_row(row, tables["maps"], measure, {"low": low, "high": high})
+    main = {name: _main(tables[name], size) for name in ("levels", "mass", "distance", "near", "composition")}
+    for ax, (measure, letter, title, label) in zip(curves.ravel(), _SCALARS):
         figures.panel(ax, letter, title)
-        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level", legend=letter == "c")
+        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level", legend=letter == "d")
         ax.set_xlabel("noise level, -log SNR")
         ax.set_ylabel(label)
-    figures.panel(curves[1, 1], "g", "Near change by K")
-    _near(curves[1, 1], main["near"], levels[-1])
-    figures.panel(curves[1, 2], "h", "Gain and generalisation")
-    _kept(curves[1, 2], tables["kept"])
-    figures.panel(curves[2, 0], "i", "Pixels within a radius")
-    _within(curves[2, 0], main["mass"], (levels[0], levels[-1]))
-    figures.panel(curves[2, 1], "j", "Removed: by distance")
-    _by_distance(curves[2, 1], main["removed"], levels[-1])
-    figures.panel(curves[2, 2], "k", "Joint and composed")
-    _composition(curves[2, 2], main["composition"])
+    distance = main["distance"][main["distance"]["level"] == high]
+    figures.panel(curves[1, 2], "i", "Within a distance")
+    _shares_within(curves[1, 2], distance)
+    for ax, letter, what in ((curves[2, 0], "j", "removed"), (curves[2, 1], "k", "moved")):
+        figures.panel(ax, letter, f"{what.capitalize()}: by distance")
+        _relative(ax, distance[distance["measure"] == f"{what}_change"], "cells")
+        ax.set_xlabel("cells from the condition" if what == "removed" else "cells from the nearer place")
+        ax.set_ylabel("change of the estimate")
+    figures.panel(curves[2, 2], "l", "Near change by K")
+    _relative(curves[2, 2], main["near"][main["near"]["level"] == high], "asked")
+    curves[2, 2].axhline(1, color=RULE, lw=0.8, zorder=0)
+    curves[2, 2].set_xlabel("conditions K")
+    curves[2, 2].set_ylabel("change near, over K = 1")
+    figures.panel(curves[3, 0], "m", "Pixels within a radius")
+    _within(curves[3, 0], main["mass"], (low, high))
+    figures.panel(curves[3, 1], "n", "Gain and generalisation")
+    _kept(curves[3, 1], tables["kept"])
+    figures.panel(curves[3, 2], "o", "Joint and composed")
+    _composition(curves[3, 2], main["composition"])
     figures.caption(
         page,
-        f"Trained on 1–{size.sweep_trained} objects (h: all ranges and reaches); "
+        f"Trained on 1–{size.sweep_trained} objects (n: all ranges and reaches); "
         f"{figures.seeds_text(len(results.seeds))}. a: mean squared response of the estimate at the middle to each "
-        f"pixel; b: change of the estimate when the condition at the middle is taken away; both relative to their "
-        f"largest, means over seeds, at -log SNR {levels[0]:g} and {levels[-1]:g}. g: at {levels[-1]:g}, relative to "
-        "K = 1. i: dotted, low noise; solid, high. j: relative to the nearest. k: dashed, sampled by composed scores "
-        "of single conditions; solid, jointly.",
+        "pixel; b: change of the estimate when the condition at the middle is taken away; c: when it moves to a free "
+        "place, the middle being the nearer of its old and its new place (white: no pixel); all relative to their "
+        f"largest, means over seeds, at -log SNR {low:g} and {high:g}. i, j, k, l: at {high:g}. i: dotted, removed; "
+        "solid, moved. j, k: relative to the nearest; l: to K = 1. m: dotted, low noise; solid, high. o: dashed, "
+        "sampled by composed scores of single conditions; solid, jointly.",
     )
     return page
 
 
 def _main(table: pd.DataFrame, size: Size) -> pd.DataFrame:
     return table[(table["trained"] == size.sweep_trained) & table["reach"].isin((WHOLE, size.reach))]
+
+
+def _heat_row(row: Sequence[Axes], maps: pd.DataFrame, measure: str, levels: Mapping[str, float]) -> None:
+    for ax, (end, name) in zip(row, itertools.product(levels, EXPERIMENT_LINES)):
+        chosen = (maps["measure"] == measure) & (maps["level"] == levels[end]) & (maps["experiment"] == name)
+        _heat(ax, maps[chosen], f"exp. {name}, {end} noise")
 
 
 def _heat(ax: Axes, table: pd.DataFrame, title: str) -> None:
@@ -108,27 +128,23 @@ def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
     ax.set_ylabel("share of the response")
 
 
-def _by_distance(ax: Axes, removed: pd.DataFrame, level: float) -> None:
-    rows = removed[removed["level"] == level].dropna(subset=["value"])
-    base = rows[rows["cells"] == rows["cells"].min()].set_index(["seed", "experiment"])["value"]
-    keys = pd.MultiIndex.from_frame(rows[["seed", "experiment"]])
-    _over(
-        ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), "cells", legend=False
-    )
-    ax.set_xlabel("cells from the condition")
-    ax.set_ylabel("change of the estimate")
+def _shares_within(ax: Axes, distance: pd.DataFrame) -> None:
+    for measure, dashes in (("removed_mass", (0, (1, 1.2))), ("moved_mass", "-")):
+        for name, line in EXPERIMENT_LINES.items():
+            rows = distance[(distance["measure"] == measure) & (distance["experiment"] == name)]
+            figures.band(ax, rows, figures.Line(line.colour, marker="", dashes=dashes), x="cells")
+    ax.set_ylim(0, 1.03)
+    ax.set_xlim(left=0)
+    ax.set_xlabel("cells from the nearer place")
+    ax.set_ylabel("share of the change")
 
 
-def _near(ax: Axes, near: pd.DataFrame, level: float) -> None:
-    rows = near[near["level"] == level]
-    base = rows[rows["asked"] == rows["asked"].min()].set_index(["seed", "experiment"])["value"]
+def _relative(ax: Axes, rows: pd.DataFrame, x: str) -> None:
+    """Relative to the value at each member's smallest x."""
+    rows = rows.dropna(subset=["value"])
+    base = rows[rows[x] == rows[x].min()].set_index(["seed", "experiment"])["value"]
     keys = pd.MultiIndex.from_frame(rows[["seed", "experiment"]])
-    _over(
-        ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), "asked", legend=False
-    )
-    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
-    ax.set_xlabel("conditions K")
-    ax.set_ylabel("change near, over K = 1")
+    _over(ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), x, legend=False)
 
 
 def _kept(ax: Axes, kept: pd.DataFrame) -> None:

@@ -17,8 +17,9 @@ from conceptlab.studies.bradley2025.tables import SETTINGS, WHOLE, labelled_metr
 from conceptlab.studies.study import Figure, Results, Scale
 from conceptlab.worlds import ObjectWorld
 
-_SCALARS = ("pixel_reach", "condition_share", "far_near", "near_gain")
-_MAPS = ("pixel_map", "removed_map")
+_SCALARS = ("pixel_reach", "condition_share", "far_near", "moved_far_near", "near_gain")
+_MAPS = ("pixel_map", "removed_map", "moved_map")
+_BY_DISTANCE = ("removed_change", "removed_mass", "moved_change", "moved_mass")
 
 
 def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
@@ -38,7 +39,7 @@ def _tables(results: Results) -> dict[str, pd.DataFrame]:
         "mass": _plain(rows[rows["measure"] == "pixel_mass"], ["level", "first"]).rename(
             columns={"first": "radius"}
         ),
-        "removed": _plain(rows[rows["measure"] == "removed_change"], ["level", "first"]).rename(
+        "distance": _plain(rows[rows["measure"].isin(_BY_DISTANCE)], ["level", "first"]).rename(
             columns={"first": "cells"}
         ),
         "near": _plain(rows[rows["measure"] == "near_change"], ["level", "first"]).rename(
