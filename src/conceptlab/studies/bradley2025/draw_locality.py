@@ -29,7 +29,7 @@ _HEAT = (
 _SCALARS = (
     ("condition_share", "d", "Decided by conditions", "share of the estimate"),
     ("pixel_reach", "e", "Pixel reach", "of a global average"),
-    ("near_gain", "f", "Near-response gain", "change at most K / at 1"),
+    ("near_gain", "f", "Near-response gain", "at most K / at K = 1"),
     ("far_near", "g", "Removed: far and near", "change far / near"),
     ("moved_far_near", "h", "Moved: far and near", "change far / near"),
 )
@@ -38,9 +38,10 @@ _SCALARS = (
 @figures.house()
 def draw_locality(results: Results, tables: Tables) -> Picture:
     size = SIZES[results.scale]
-    page = figures.figure(columns=2, height=12.2)
-    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.7))
-    heat, curves = page.add_subfigure(halves[0]).subplots(3, 6), page.add_subfigure(halves[1]).subplots(4, 3)
+    page = figures.figure(columns=2, height=12.4)
+    halves = page.add_gridspec(2, 1, height_ratios=(1, 1.8))
+    above, below = page.add_subfigure(halves[0]), page.add_subfigure(halves[1])
+    heat, curves = above.subplots(3, 6), below.subplots(4, 3)
     levels = sorted(tables["levels"]["level"].unique())
     low, high = levels[0], levels[-1]
     for row, (measure, letter, title) in zip(heat, _HEAT):
@@ -49,9 +50,12 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     main = {name: _main(tables[name], size) for name in ("levels", "mass", "distance", "near", "composition")}
     for ax, (measure, letter, title, label) in zip(curves.ravel(), _SCALARS):
         figures.panel(ax, letter, title)
-        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level", legend=letter == "d")
+        _over(ax, main["levels"][main["levels"]["measure"] == measure], "level")
         ax.set_xlabel("noise level, -log SNR")
         ax.set_ylabel(label)
+    below.legend(
+        *curves[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3, labelcolor=MUTED
+    )
     distance = main["distance"][main["distance"]["level"] == high]
     figures.panel(curves[1, 2], "i", "Within a distance")
     _shares_within(curves[1, 2], distance)
@@ -59,12 +63,14 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
         figures.panel(ax, letter, f"{what.capitalize()}: by distance")
         _relative(ax, distance[distance["measure"] == f"{what}_change"], "cells")
         ax.set_xlabel("cells from the condition" if what == "removed" else "cells from the nearer place")
-        ax.set_ylabel("change of the estimate")
+        ax.set_ylabel("change / nearest")
+        ax.set_yscale("log")
+        ax.set_ylim(_FLOOR, 2)
     figures.panel(curves[2, 2], "l", "Near change by K")
     _relative(curves[2, 2], main["near"][main["near"]["level"] == high], "asked")
     curves[2, 2].axhline(1, color=RULE, lw=0.8, zorder=0)
     curves[2, 2].set_xlabel("conditions K")
-    curves[2, 2].set_ylabel("change near, over K = 1")
+    curves[2, 2].set_ylabel("change / at K = 1")
     figures.panel(curves[3, 0], "m", "Pixels within a radius")
     _within(curves[3, 0], main["mass"], (low, high))
     figures.panel(curves[3, 1], "n", "Gain and generalisation")
@@ -78,8 +84,8 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
         "pixel; b: change of the estimate when the condition at the middle is taken away; c: when it moves to a free "
         "place, the middle being the nearer of its old and its new place (white: no pixel); all relative to their "
         f"largest, means over seeds, at -log SNR {low:g} and {high:g}. i, j, k, l: at {high:g}. i: dotted, removed; "
-        "solid, moved. j, k: relative to the nearest; l: to K = 1. m: dotted, low noise; solid, high. o: dashed, "
-        "sampled by composed scores of single conditions; solid, jointly.",
+        "solid, moved. j, k: relative to the nearest, straight down where nothing changes; l: to K = 1. m: dotted, "
+        "low noise; solid, high. o: dashed, sampled by composed scores of single conditions; solid, jointly.",
     )
     return page
 
@@ -106,13 +112,11 @@ def _heat(ax: Axes, table: pd.DataFrame, title: str) -> None:
     ax.imshow(np.clip(square, _FLOOR, None), cmap="magma_r", norm=LogNorm(_FLOOR, 1), interpolation="nearest")
 
 
-def _over(ax: Axes, table: pd.DataFrame, x: str, *, legend: bool) -> None:
+def _over(ax: Axes, table: pd.DataFrame, x: str) -> None:
     for name, line in EXPERIMENT_LINES.items():
         figures.band(ax, table[table["experiment"] == name], line, x=x)
         ax.plot([], [], color=line.colour, marker=line.marker, ms=3, label=line.label)
     ax.set_ylim(bottom=0)
-    if legend:
-        ax.legend(loc="upper left", handlelength=1.3, labelspacing=0.25, labelcolor=MUTED, fontsize=6.3)
 
 
 def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
@@ -144,7 +148,7 @@ def _relative(ax: Axes, rows: pd.DataFrame, x: str) -> None:
     rows = rows.dropna(subset=["value"])
     base = rows[rows[x] == rows[x].min()].set_index(["seed", "experiment"])["value"]
     keys = pd.MultiIndex.from_frame(rows[["seed", "experiment"]])
-    _over(ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), x, legend=False)
+    _over(ax, rows.assign(value=rows["value"].to_numpy() / base.reindex(keys).to_numpy()), x)
 
 
 def _kept(ax: Axes, kept: pd.DataFrame) -> None:
@@ -153,10 +157,12 @@ def _kept(ax: Axes, kept: pd.DataFrame) -> None:
         ax.plot(rows["gain"], rows["kept"], line.marker, ms=4, color=line.colour, mec="white", mew=0.5)
     # Only members that are drawn: what never learned has no kept share, and no place in the mean.
     drawn = kept[(kept["experiment"] == "3") & kept["kept"].notna()]
-    for _, row in drawn.groupby(["trained", "reach"]).mean(numeric_only=True).reset_index().iterrows():
+    means = drawn.groupby(["trained", "reach"]).mean(numeric_only=True).reset_index()
+    # By turns above and below their marks, since reaches that keep alike lie close together.
+    for place, (_, row) in enumerate(means.sort_values("kept", ascending=False).iterrows()):
         ax.annotate(
-            f"k={int(row['reach'])}", (row["gain"], row["kept"]), (3, 3), textcoords="offset points",
-            fontsize=6, color=MUTED,
+            f"k={int(row['reach'])}", (row["gain"], row["kept"]), (3, -8 if place % 2 else 3),
+            textcoords="offset points", fontsize=6, color=MUTED,
         )  # fmt: skip
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
     ax.set_xlabel("near-response gain, high noise")
