@@ -199,7 +199,7 @@ QUICKSTART: dict[str, Any] = {
 OKAWA2023: dict[str, Any] = {
     "resolution": 28,
     # The public code trains on RGBA images, rendered on nothing. On a white ground networks of its kind draw what is
-    # both small and new ever smaller, until the image is empty; on nothing they do not.
+    # both small and new ever smaller, until the image is empty; on nothing less so.
     "channels": 4,
     "backgrounds": (("empty", BLACK),),
     "shapes": ("circle", "triangle"),
