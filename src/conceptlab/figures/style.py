@@ -123,8 +123,8 @@ def seeds_text(seeds: int, band: str = "± 1 standard deviation over seeds") -> 
 def panel(ax: Axes, letter: str, title: str) -> None:
     """`a  Accuracy by distance`, flush with the left edge of the panel's data."""
     ax.set_title(title)
-    left = ax.transAxes + ScaledTranslation(-12 / 72, 7 / 72, ax.figure.dpi_scale_trans)
-    ax.text(0, 1, letter, transform=left, fontsize=8.5, fontweight="bold", color=MUTED, ha="left")
+    left = ax.transAxes + ScaledTranslation(-5.5 / 72, 7 / 72, ax.figure.dpi_scale_trans)
+    ax.text(0, 1, letter, transform=left, fontsize=8.5, fontweight="bold", color=MUTED, ha="right")
 
 
 def distance_colour(distance: int) -> str:
