@@ -8,8 +8,10 @@ from pathlib import Path
 
 from tests.browser.conftest import Browser
 
+# It stops half way until it is told to go on: however fast it trains, the page sees it before the end.
 TRAIN = """
-import sys, torch
+import sys, time, torch
+from pathlib import Path
 from conceptlab import executors
 from conceptlab.store import Store
 from tests.studio.runs import claimed
@@ -19,15 +21,20 @@ store, recipe = Store(sys.argv[1]), tiny_recipe(seed=7, steps=400)
 recipe = recipe.with_settings({"evaluation.count": 16})
 claimed(store, [recipe], figure="live")
 executors.prepare_probe(store, recipe.world, recipe.evaluation.probe, judges=False)
-executors.run_cohort([recipe], store, torch.device("cpu"), lambda members, steps: None)
+told, reports = Path(sys.argv[2]), []
+def report(members, steps):
+    reports.append(steps)
+    while len(reports) >= 8 and not told.exists():
+        time.sleep(0.05)
+executors.run_cohort([recipe], store, torch.device("cpu"), report)
 """
 
 
-def test_a_running_study_appears_updates_and_ends(browser: Browser, live: Path) -> None:
+def test_a_running_study_appears_updates_and_ends(browser: Browser, live: Path, tmp_path: Path) -> None:
     browser.open("/", "#runs-list table")
     assert "live" not in browser.js("document.querySelector('#runs-list').textContent")
-    root = Path(__file__).parents[2]
-    training = subprocess.Popen([sys.executable, "-c", TRAIN, str(live)], cwd=root)
+    root, go_on = Path(__file__).parents[2], tmp_path / "go on"
+    training = subprocess.Popen([sys.executable, "-c", TRAIN, str(live), str(go_on)], cwd=root)
     try:
         browser.wait(
             "[...document.querySelectorAll('#runs-list a')].some((a) => a.textContent === 'live')", 60
@@ -40,6 +47,7 @@ def test_a_running_study_appears_updates_and_ends(browser: Browser, live: Path) 
         browser.wait("document.querySelector('#run-sheet img')", 60)
         seen = "Number(document.querySelector('#run-step-shown').textContent)"
         first = browser.js(seen)
+        go_on.touch()
         browser.wait(f"{seen} > {first}", 60)
         browser.wait("document.querySelector('#run-accuracy .js-plotly-plot').data.length > 0", 30)
         browser.screenshot("studio-run-live")
