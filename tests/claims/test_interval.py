@@ -100,7 +100,7 @@ def test_the_value_shown_is_the_mean_or_a_median_that_survives_censoring():
 
 # Null distributions with median 0: one half of all seeds lies on either side of the threshold.
 def test_the_number_of_seeds_that_would_decide_is_the_first_at_which_the_interval_leaves_the_bar():
-    values, alpha = exact([-1.0, 1.0, 0.5, 2.0, 0.2]), 0.01
+    values, alpha = exact([0.05, 1.0, 0.5, 2.0, 0.2]), 0.01
     mean, spread = values.low.mean(), np.std(values.low, ddof=1)
     needed = seeds_to_decide(values, 0.0, alpha)
     assert needed is not None
@@ -111,6 +111,16 @@ def test_the_number_of_seeds_that_would_decide_is_the_first_at_which_the_interva
 
     assert low(needed) > 0 >= low(needed - 1)
     assert seeds_to_decide(exact(-values.low), 0.0, alpha) == needed  # below the bar as above it
+
+
+def test_seeds_that_contradict_must_be_outvoted_too():
+    values = [1.0, 1.1, 0.9, 1.05, -0.05]
+    assert stats.ttest_1samp(values, 0).confidence_interval(0.9).low > 0
+    needed = seeds_to_decide(exact(values), 0.0, 0.1)
+    assert needed is not None
+    contradict = math.ceil(needed / 5)
+    assert stats.binomtest(contradict, needed, alternative="less").pvalue <= 0.05
+    assert stats.binomtest(math.ceil((needed - 1) / 5), needed - 1, alternative="less").pvalue > 0.05
 
 
 def test_no_number_of_seeds_is_told_where_none_would_do():

@@ -44,10 +44,14 @@ def _standard_error(values: Array, resolution: float) -> float:
     return max(float(np.std(values, ddof=1)), resolution) / math.sqrt(len(values))
 
 
+def _rank(n: int, tail: float) -> int:
+    """The largest k with P(Binomial(n, ½) < k) ≤ tail; 0 if there is none."""
+    return int(np.sum(scipy.special.bdtr(np.arange(n), n, 0.5) <= tail))
+
+
 def _rank_bound(values: Array, tail: float) -> float:
-    """The k-th smallest value, k the largest with P(Binomial(n, ½) < k) ≤ tail: below the median but for `tail`."""
-    n = len(values)
-    k = int(np.sum(scipy.special.bdtr(np.arange(n), n, 0.5) <= tail))
+    """The k-th smallest value, with k from `_rank`: below the median but for `tail`."""
+    k = _rank(len(values), tail)
     return float(np.sort(values)[k - 1]) if k else -math.inf
 
 
@@ -87,21 +91,22 @@ def student_p(values: PerSeed, bar: float, resolution: float = 0.0) -> tuple[flo
 
 
 def seeds_to_decide(values: PerSeed, bar: float, alpha: float, resolution: float = 0.0) -> int | None:
-    """How many seeds that scatter about the same mean as these would take the interval off the bar; `None` if more
-    than `MOST_SEEDS`, or if censoring leaves both ends open."""
-    found = (
-        _seeds_for(end, gap, alpha, resolution)
-        for end, gap in ((values.low, values.low - bar), (values.high, bar - values.high))
-        if np.isfinite(end).all() and gap.mean() > 0
-    )
-    return next((n for n in found if n is not None), None)
+    """How many seeds of the same mean and spread, with as large a share beyond the bar, would take the interval off it;
+    `None` if more than `MOST_SEEDS`, or if censoring leaves both ends open."""
+    for gap in (values.low - bar, bar - values.high):
+        if np.isfinite(gap).all() and gap.mean() > 0:
+            numbers = range(len(gap) + 1, MOST_SEEDS + 1)
+            return next((n for n in numbers if _would_decide(gap, n, alpha, resolution)), None)
+    return None
 
 
-def _seeds_for(end: Array, gap: Array, alpha: float, resolution: float) -> int | None:
-    spread = max(float(np.std(end, ddof=1)), resolution)
-    numbers = range(len(end) + 1, MOST_SEEDS + 1)
-    return next(
-        (n for n in numbers if _t_quantile(alpha / 2, n - 1) * spread / math.sqrt(n) < gap.mean()), None
+def _would_decide(gap: Array, n: int, alpha: float, resolution: float) -> bool:
+    """Whether both bounds on n seeds like these lie above zero: Student's, and the guard's, a seed that more lie below
+    than contradict."""
+    spread = max(float(np.std(gap, ddof=1)), resolution)
+    contradict = math.ceil(n * float((gap <= 0).mean()))
+    return _t_quantile(alpha / 2, n - 1) * spread < gap.mean() * math.sqrt(n) and contradict < max(
+        1, _rank(n, GUARD)
     )
 
 

@@ -29,7 +29,7 @@ def interval_text(verdict: Verdict) -> str:
 
 def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | None = None) -> Table | Text:
     """What was claimed, the number, the interval, the verdict and its strength: one line per claim, or, where the
-    terminal's `width` leaves too little for that, the numbers below the claim. Without claims, that."""
+    terminal's `width` leaves too little for that, the numbers below the claim. Without claims a line says so."""
     if not verdicts:
         return Text(f"{title}: {summary(verdicts)}" if title else summary(verdicts))
     table = Table(title=title or None, caption=summary(verdicts), caption_justify="left")
