@@ -104,10 +104,9 @@ def _would_decide(gap: Array, n: int, alpha: float, resolution: float) -> bool:
     """Whether both bounds on n seeds like these lie above zero: Student's, and the guard's, a seed that more lie below
     than contradict."""
     spread = max(float(np.std(gap, ddof=1)), resolution)
+    beyond = _t_quantile(alpha / 2, n - 1) * spread / math.sqrt(n) < gap.mean()
     contradict = math.ceil(n * float((gap <= 0).mean()))
-    return _t_quantile(alpha / 2, n - 1) * spread < gap.mean() * math.sqrt(n) and contradict < max(
-        1, _rank(n, GUARD)
-    )
+    return beyond and contradict < max(1, _rank(n, GUARD))
 
 
 def _successes(values: PerSeed) -> tuple[int, int]:
