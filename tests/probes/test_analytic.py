@@ -18,7 +18,7 @@ ON_WHITE = {"channels": 3, "backgrounds": (("white", (1.0, 1.0, 1.0)),)}
 WORLDS: dict[str, World] = {
     "quickstart": Shapes(**QUICKSTART),
     "okawa": Shapes(**OKAWA2023),
-    "okawa upright": Shapes(**OKAWA2023 | {"location": 0.05, "angle": 0.0}),
+    "okawa turned": Shapes(**OKAWA2023 | {"size_jitter": 0.04, "angle": 30.0}),
     "okawa background": Shapes(**OKAWA2023_BACKGROUND),
     "okawa on white": Shapes(**OKAWA2023 | ON_WHITE),
     "three shapes": Shapes(),
