@@ -71,6 +71,15 @@ def test_junk_scores_chance():
     assert all(share == pytest.approx(1 / 6, abs=0.01) for share in shares.values())
 
 
+def test_images_in_which_nothing_is_read_are_never_right():
+    """A judge says so with probabilities of 0."""
+    half = {name: np.concatenate([table, np.zeros_like(table)]) for name, table in oracle().items()}
+    assert joint_accuracy(SPACE, half, ASKED) == joint_probability(SPACE, half, ASKED) == 0.5
+    assert variable_accuracies(SPACE, half, ASKED) == {"shape": 0.5, "colour": 0.5}
+    assert drawn(SPACE, half) == {ASKED: 0.5}
+    assert concept_space(SPACE, half) == {"shape": 0.75, "colour": 0.75}
+
+
 def test_by_hand():
     probabilities = {
         "shape": np.array([[0.1, 0.1, 0.8], [0.6, 0.2, 0.2]]),

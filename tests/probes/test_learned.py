@@ -63,6 +63,18 @@ def test_probabilities_of_junk_are_probabilities(judge: Probe, linear: Probe) ->
             assert torch.allclose(table.sum(1), torch.ones(len(junk)), atol=1e-5)
 
 
+def test_a_probe_told_so_reads_nothing_in_blank_images() -> None:
+    probe = train_probe(WORLD, "cnn", images_per_class=20, fitting=Fitting(steps=5, blank=0.25))
+    ground = torch.ones(1, 3, 16, 16)
+    trace, faint = ground.clone(), ground.clone()
+    trace[:, 1:, 6:9, 6:9], faint[:, 1:, 6:9, 6:9] = 0.9, 0.6
+    for table in probe.probabilities(torch.cat([ground, trace, faint])).values():
+        assert torch.allclose(table.sum(1), torch.tensor([0.0, 0.0, 1.0]))
+    assert probe.predict(torch.cat([ground, faint]))[0].tolist() == [-1, -1, -1]
+    with pytest.raises(InputError, match="sees nothing in 100"):
+        validate(train_probe(WORLD, "cnn", images_per_class=5, fitting=Fitting(steps=1, blank=2.0)), WORLD)
+
+
 def test_an_untrained_probe_is_near_chance() -> None:
     probe = train_probe(WORLD, "cnn", fitting=Fitting(steps=0))
     assert validate(probe, WORLD, images_per_class=50).joint < 0.3

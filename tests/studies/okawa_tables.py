@@ -107,8 +107,14 @@ def _tuned(v: Array, value: Array | float, mode: str, role: str, cls: str, added
 
 
 def _misgeneralised(v: Array) -> Tables:
-    parts = [_tuned(v, 1 - v, "before", "unseen", cls).assign(variable="shape") for cls in ("010", "011")]
-    return {"variables": _join(parts)}
+    """Small circles drawn as triangles of either colour, as what they are, and not at all."""
+    shares = {"110": 0.6 * v, "111": 0.4 * v, "010": 0.7 * (1 - v), "nothing": 0.3 * (1 - v)}
+    parts = [
+        _tuned(v, share, "before", "unseen", cls).assign(drawn=drawn)
+        for cls in ("010", "011")
+        for drawn, share in shares.items()
+    ]
+    return {"drawn": _join(parts)}
 
 
 def _unrepaired(v: Array) -> Tables:

@@ -32,6 +32,7 @@ class Accuracy(Measurement):
     | `additive` | | mean of the single accuracies |
     | `coordinate` | name | position in concept space |
     | `drawn` | a class | share of images read as that class |
+    | `drawn` | `nothing` | share of images in which the judge reads nothing, where there are such |
     | `corrected` | | `accuracy`, corrected for the judge's confusion on real images (real data only) |
     | `disagreement` | | share of images on which the second probe sees something else |
     """
@@ -52,13 +53,20 @@ class Accuracy(Measurement):
                 yield Row(code, name, "accuracy", value)
             for name, value in measures.concept_space(space, seen).items():
                 yield Row(code, name, "coordinate", value)
-            for other, share in measures.drawn(space, seen).items():
-                yield Row(code, space.code(other), "drawn", share)
+            yield from _drawn(space, code, seen)
             if context.confusion is not None:
                 yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
             if context.second is not None:
                 # What both agree on differs from what the judge sees exactly where they do not.
                 yield Row(code, "", "disagreement", measures.disagreement(space, seen, live.agreed[prompt]))
+
+
+def _drawn(space: ConceptSpace, code: str, seen: measures.Probabilities) -> Iterable[Row]:
+    shares = measures.drawn(space, seen)
+    for other, share in shares.items():
+        yield Row(code, space.code(other), "drawn", share)
+    if (nothing := 1 - sum(shares.values())) > 1e-9:
+        yield Row(code, "nothing", "drawn", nothing)
 
 
 def _corrected(

@@ -74,8 +74,7 @@ class FullSampling(Measurement):
                 yield Row(code, name, "full_accuracy", value)
 
     def _fully_drawn(self, live: Live) -> dict[str, measures.Probabilities]:
-        """A loop over the steps of one member, neither compiled nor recorded: a graph of hundreds of steps would cost
-        more than it saves, and with hundreds of images at once the GPU is busy anyway."""
+        """Member by member, not compiled: with hundreds of images at once the GPU is busy anyway."""
         context, process = live.context, live.process
         steps = process.steps if isinstance(process, Discrete) else self.steps
         evaluation = replace(context.recipe.evaluation, sampler="ancestral", sampler_steps=steps)

@@ -15,6 +15,7 @@ from conceptlab.diffusion import Process, sample
 from conceptlab.evaluation.measurement import Prompt
 from conceptlab.recipe import Recipe
 from conceptlab.training import Cohort, CohortDenoiser, to_image
+from conceptlab.training.accelerate import CapturedCall
 
 # Images in one batch, all members together; memory grows with it, speed hardly does beyond this.
 BATCH = {"cpu": 512, "cuda": 2304, "mps": 512}
@@ -49,7 +50,7 @@ def draw_one(
     """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one, which computes in `dtype`."""
     state = {f"denoiser.{name}": p[None].to(dtype) for name, p in denoiser.named_parameters()}
     state |= {f"process.{name}": p[None, None] for name, p in process.named_parameters()}
-    drawing = Drawing(CohortDenoiser(denoiser), process, recipe).eval()
+    drawing = Drawing(CohortDenoiser(denoiser), process, recipe, stepwise=True).eval()
 
     def draw(*batch: Tensor | Embedding | None) -> Tensor:
         return functional_call(drawing, state, batch)
@@ -138,12 +139,18 @@ def _chosen(embedding: Embedding, prompts: Tensor) -> Embedding:
 
 
 class Drawing(nn.Module):
-    """The whole way from noise to images as one module, for all members of a cohort."""
+    """The whole way from noise to images as one module, for all members of a cohort.
 
-    def __init__(self, denoiser: CohortDenoiser, process: Process, recipe: Recipe) -> None:
+    With `stepwise`, a GPU records one step and replays it: for a network that draws once, or in hundreds of steps,
+    which would take longer to record than to draw.
+    """
+
+    def __init__(
+        self, denoiser: CohortDenoiser, process: Process, recipe: Recipe, stepwise: bool = False
+    ) -> None:
         super().__init__()
         self.denoiser, self.process = denoiser, process
-        self.recipe = recipe
+        self.recipe, self.stepwise = recipe, stepwise
 
     def forward(
         self,
@@ -164,14 +171,19 @@ class Drawing(nn.Module):
             other = self.denoiser.denoise(z, times, against).float()
             return wanted + weight[..., None, None, None] * (wanted - other)
 
+        def noise(number: Tensor) -> Tensor:
+            return random.normal(random.fold(keys, number), shape)
+
+        recorded = self.stepwise and keys.is_cuda
+        drawn = CapturedCall(noise) if recorded else noise
         pixels = sample(
-            predict,
+            CapturedCall(predict) if recorded else predict,
             _Columns(self.process),
             recipe.prediction,
-            random.normal(random.fold(keys, 0), shape),
+            drawn(torch.zeros((), dtype=torch.int32, device=keys.device)),
             steps=recipe.evaluation.sampler_steps,
             method=recipe.evaluation.sampler,
-            draw=lambda i: random.normal(random.fold(keys, i + 1), shape),
+            draw=lambda i: drawn(torch.full((), i + 1, dtype=torch.int32, device=keys.device)),
         )
         return to_image(pixels, recipe.pixels)
 

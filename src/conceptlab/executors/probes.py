@@ -24,7 +24,8 @@ from conceptlab.store import Store
 from conceptlab.store.files import locked, read_json, write_json
 from conceptlab.worlds import build as build_world
 
-_SETTINGS = ("name", "seed", "images_per_class", "steps", "batch")
+_FITTING = ("steps", "batch", "blank")
+_SETTINGS = ("name", "seed", "images_per_class", *_FITTING)
 
 
 def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -> None:
@@ -34,7 +35,7 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
     with locked(path):
         if not (path / "validation.json").exists():
             settings = _settings(part)
-            fitting = Fitting(**{k: v for k, v in settings.items() if k in ("steps", "batch")})
+            fitting = Fitting(**{k: v for k, v in settings.items() if k in _FITTING})
             options = {k: v for k, v in settings.items() if k in ("seed", "images_per_class")}
             probe = train_probe(world, settings["name"], fitting=fitting, **options)
             found = validate(probe, world)

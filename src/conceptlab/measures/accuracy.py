@@ -44,19 +44,21 @@ def additive_accuracy(space: ConceptSpace, probabilities: Probabilities, asked: 
 def concept_space(space: ConceptSpace, probabilities: Probabilities) -> dict[str, float]:
     """park2024 §3.1: mean position of the images along each variable, 0 at its first value, 1 at its last.
 
-    For two values this is the mean probability of the second one.
+    For two values this is the mean probability of the second one. An image in which nothing is read lies halfway.
     """
     found = {}
     for variable in space.concepts:
         scale = np.linspace(0, 1, len(variable.values)) if len(variable.values) > 1 else np.zeros(1)
-        found[variable.name] = float((probabilities[variable.name] @ scale).mean())
+        values = probabilities[variable.name]
+        found[variable.name] = float(np.where(values.max(axis=1) > 0, values @ scale, 0.5).mean())
     return found
 
 
 def drawn(space: ConceptSpace, probabilities: Probabilities) -> dict[Class, float]:
-    """What was drawn: the share of images read as each class, classes that were never drawn left out."""
+    """What was drawn: the share of images read as each class, classes that were never drawn left out. What is missing
+    to 1 are images in which nothing is read."""
     labels = _labels(space, probabilities)
-    classes, counts = np.unique(labels, axis=0, return_counts=True)
+    classes, counts = np.unique(labels[(labels >= 0).all(axis=1)], axis=0, return_counts=True)
     return {tuple(int(v) for v in cls): float(n) / len(labels) for cls, n in zip(classes, counts)}
 
 

@@ -63,5 +63,6 @@ class Probe(ABC):
 
 
 def labels_of(probabilities: dict[str, Tensor]) -> Tensor:
-    """Probabilities by variable to labels (n, variables)."""
-    return torch.stack([table.argmax(1) for table in probabilities.values()], dim=1)
+    """Probabilities by variable to labels (n, variables); -1, which no class has, where nothing is read."""
+    tables = probabilities.values()
+    return torch.stack([torch.where(t.amax(1) > 0, t.argmax(1), -1) for t in tables], dim=1)

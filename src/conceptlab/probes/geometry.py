@@ -34,11 +34,10 @@ class Reading:
 def measure(images: Tensor) -> Reading:
     """Read images (n, 3 or more, H, W); a fourth channel is not looked at."""
     rgb = images[:, :3]
-    background = _border(rgb).median(dim=2).values
-    difference = rgb - background[..., None, None]
-    contrast = difference.square().sum(1).sqrt()
-    strongest = contrast.amax((1, 2), keepdim=True)
-    inside = ((contrast >= _INSIDE * strongest) & (contrast > 0)).to(rgb.dtype)
+    background = _background(rgb)
+    difference, distance = rgb - background[..., None, None], contrast(images)
+    strongest = distance.amax((1, 2), keepdim=True)
+    inside = ((distance >= _INSIDE * strongest) & (distance > 0)).to(rgb.dtype)
     step = (difference * inside[:, None]).sum((2, 3)) / inside.sum((1, 2)).clamp(min=1)[:, None]
     share = (difference * step[..., None, None]).sum(1) / step.square().sum(1).clamp(min=1e-12)[:, None, None]
     covered = torch.where(share < _LEAST_COVERAGE, 0.0, share.clamp(max=1.0))
@@ -51,6 +50,12 @@ def measure(images: Tensor) -> Reading:
         symmetry(covered),
         strongest[:, 0, 0] > _LEAST_CONTRAST,
     )
+
+
+def contrast(images: Tensor) -> Tensor:
+    """How far every pixel's colour is from that of the border: (n, 3 or more, H, W) → (n, H, W)."""
+    rgb = images[:, :3]
+    return (rgb - _background(rgb)[..., None, None]).square().sum(1).sqrt()
 
 
 def symmetry(covered: Tensor) -> Tensor:
@@ -77,6 +82,10 @@ def symmetry(covered: Tensor) -> Tensor:
 
 def _ramp(like: Tensor, length: int) -> Tensor:
     return torch.arange(length, device=like.device, dtype=like.dtype)
+
+
+def _background(rgb: Tensor) -> Tensor:
+    return _border(rgb).median(dim=2).values
 
 
 def _border(rgb: Tensor) -> Tensor:

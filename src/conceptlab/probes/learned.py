@@ -14,6 +14,7 @@ from torch.nn import functional
 from conceptlab import random
 from conceptlab.concepts import ConceptSpace
 from conceptlab.probes.base import Probe
+from conceptlab.probes.geometry import contrast
 from conceptlab.probes.networks import READOUTS
 from conceptlab.worlds import Samples
 
@@ -28,6 +29,8 @@ class Fitting:
     # Half ranges of what is done to training images, so that generated ones, slightly off, are still judged.
     noise: float = 0.06
     brightness: float = 0.08
+    # An image that nowhere differs from its border by this much shows nothing, and nothing is read in it.
+    blank: float = 0.0
 
 
 class LearnedProbe(Probe):
@@ -63,7 +66,11 @@ class LearnedProbe(Probe):
 
     def read(self, images: Tensor) -> dict[str, Tensor]:
         tables = self.network(images).split(self.space.sizes, dim=1)
-        return {name: table.softmax(1) for name, table in zip(self.space.names, tables)}
+        found = {name: table.softmax(1) for name, table in zip(self.space.names, tables)}
+        if self.fitting.blank == 0:
+            return found
+        shown = (contrast(images).amax((1, 2)) >= self.fitting.blank)[:, None]
+        return {name: table * shown for name, table in found.items()}
 
     def fit(self, samples: Samples) -> None:
         """Adam with cosine decay; every draw is keyed by (seed, step), so the same call gives the same probe."""

@@ -56,6 +56,9 @@ def validate(probe: Probe, world: World, images_per_class: int | None = None, se
         raise InputError(f"the probe reads {probe.space!r}; this world has {world.space!r}")
     samples = real_images(world, images_per_class, seed, "held-out")
     predicted = probe.predict(samples.images)
+    if bool((predicted < 0).any()):
+        share = (predicted < 0).any(1).double().mean().item()
+        raise InputError(f"the probe sees nothing in {share:.1%} of real images; give it a smaller 'blank'")
     right = predicted == samples.labels
     true, read = class_index(world.space, samples.labels), class_index(world.space, predicted)
     counts = np.zeros((len(world.space), len(world.space)))

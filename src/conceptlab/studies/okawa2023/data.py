@@ -105,9 +105,6 @@ def tuning_tables(results: Results) -> dict[str, pd.DataFrame]:
     return {
         "curves": shown(curves),
         "finals": finals[[*keys, "class", "role", "value"]],
-        "variables": last.query("measure == 'accuracy' and variable != ''")[
-            [*keys, "class", "variable", "value"]
-        ],
         "drawn": drawn[[*keys, "class", "drawn", "value"]],
         "signatures": signatures(results, recipes.tuning_of),
     }

@@ -96,10 +96,11 @@ _KEPT = "old data kept"
 
 
 def _misgeneralises(tables: Tables) -> PerSeed:
-    """The share of triangles among drawings of small circles, before fine-tuning."""
-    why = "no adversarial member"
-    shape = _rows(tables["variables"], why, **_OURS, mode="before", variable="shape", cls=_WRONG)
-    return value_per_seed(shape.assign(value=1 - shape["value"]))
+    """The share of triangles among drawings of small circles, before fine-tuning; not what is no circle, which may be
+    nothing at all."""
+    drawn = _rows(tables["drawn"], "no adversarial member", **_OURS, mode="before", cls=_WRONG)
+    triangles = drawn.assign(value=drawn["value"].where(drawn["drawn"].str.startswith("1"), 0.0))
+    return value_per_seed(triangles.groupby(["seed", "class"], as_index=False).agg({"value": "sum"}))
 
 
 def _unrepaired(tables: Tables) -> PerSeed:
