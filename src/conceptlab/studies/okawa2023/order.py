@@ -21,6 +21,7 @@ from conceptlab.studies.okawa2023.tables import emergence, final, joint, labelle
 from conceptlab.studies.sampling_check import sampling_tables
 from conceptlab.studies.study import Results, Scale
 from conceptlab.theory.toy import critical_time, fit_rate, simulate, success_probability
+from conceptlab.training.threads import one_thread
 from conceptlab.worlds import World
 
 P_TOY, LEVEL = 0.05, 0.5
@@ -184,7 +185,8 @@ def _readings(member: Member) -> Iterator[dict[str, Any]]:
 
 @lru_cache(maxsize=4)
 def _reader(world: World, kind: str) -> Probe:
-    return train_probe(world, kind)
+    with one_thread():  # what it reads must not depend on how many cores a machine has
+        return train_probe(world, kind)
 
 
 # --- sampling ---
