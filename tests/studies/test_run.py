@@ -41,6 +41,16 @@ def test_a_figure_may_take_fewer_seeds_than_its_study_unless_told():
     assert [len(told.seeds_of(figure)) for figure in study.figures] == [4, 4]
 
 
+def test_several_figures_of_a_study_are_one_order():
+    study, figures = find("okawa2023.fig9,fig5,fig9")
+    assert [figure.id for figure in figures] == ["fig9", "fig5"]
+    order = Order(study, figures, "tiny", None, {})
+    assert order.command == "conceptlab run okawa2023.fig9,fig5 --scale tiny --seeds 2"
+    alone = [Order(study, (figure,), "tiny", None, {}).all_recipes() for figure in figures]
+    assert {r.hash for r in order.all_recipes()} == {r.hash for recipes in alone for r in recipes}
+    assert Order(*find("okawa2023"), "tiny", None, {}).command.startswith("conceptlab run okawa2023 ")
+
+
 def test_a_changed_setting_reaches_the_member_that_others_start_from():
     before, after = Order(STUDY, (FIGURE,), "tiny", (0,), {"steps": 8}).recipes(FIGURE)
     assert before.steps == after.steps == 8

@@ -30,7 +30,7 @@ def build_parser() -> argparse.ArgumentParser:
     listing.set_defaults(command=looking.list_)
 
     run = commands.add_parser("run", help="train what is missing, draw the figures, judge the claims")
-    run.add_argument("study", metavar="STUDY[.FIGURE]")
+    run.add_argument("study", metavar="STUDY[.FIGURE,…]")
     run.add_argument("--scale", choices=("tiny", "small", "paper"), default="small")
     run.add_argument("--seeds", type=int, metavar="N", help="how many seeds (0 … N-1)")
     run.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")

@@ -30,13 +30,14 @@ STUDIES: dict[str, Study] = {
 
 
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
-    """A study (without figures that need what only the user has), or one figure: `okawa2023`, `okawa2023.fig5`."""
-    study_name, dot, figure_id = name.partition(".")
+    """A study (without figures that need what only the user has), or figures of one: `okawa2023`, `okawa2023.fig5`,
+    `okawa2023.fig5,fig9`."""
+    study_name, dot, figure_ids = name.partition(".")
     if study_name not in STUDIES:
         raise unknown("study", study_name, [*STUDIES, "custom"])
     study = STUDIES[study_name]
-    if dot and not figure_id:
-        raise InputError(f"'{name}' names no figure; leave the dot out to run all of {study_name}")
+    if dot and not all(figure_ids.split(",")):
+        raise InputError(f"'{name}' lacks the name of a figure; leave the dot out to run all of {study_name}")
     if dot:
-        return study, (study.figure(figure_id),)
+        return study, tuple(study.figure(figure_id) for figure_id in dict.fromkeys(figure_ids.split(",")))
     return study, tuple(figure for figure in study.figures if not figure.needs)

@@ -63,12 +63,9 @@ class Order:
     @property
     def command(self) -> str:
         """The command that runs this again."""
-        names = [f.id for f in self.figures]
-        target = (
-            self.study.name
-            if len(names) > 1 or len(self.study.figures) == 1
-            else f"{self.study.name}.{names[0]}"
-        )
+        names, every = ([f.id for f in some] for some in (self.figures, self.study.figures))
+        complete = names in (every, [f.id for f in self.study.figures if not f.needs])
+        target = self.study.name if complete else f"{self.study.name}.{','.join(names)}"
         words = ["conceptlab", "run", target, *self.study.options]
         words += ["--scale", self.scale]
         numbers = {len(self.seeds_of(figure)) for figure in self.figures}
