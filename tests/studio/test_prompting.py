@@ -56,7 +56,10 @@ def test_images_are_read_by_the_probe_that_judged_the_run(run: FigureRun) -> Non
     assert drawn.plain_read is not None
     assert drawn.plain_read.images == 4
     assert sum(drawn.plain_read.drawn.values()) == pytest.approx(1)
-    assert drawn.plain_read == drawn.asked_read  # the same prompt from the same noise
+    # The same prompt from the same noise; the last bits of an image may depend on its place in a batch.
+    assert drawn.asked_read is not None
+    assert drawn.plain_read.drawn == drawn.asked_read.drawn
+    assert drawn.plain_read.coordinates == pytest.approx(drawn.asked_read.coordinates, abs=1e-5)
     assert 0 <= drawn.plain_read.coordinates["size"] <= 1
 
 
