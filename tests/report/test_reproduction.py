@@ -58,7 +58,7 @@ def rows(page: str, first: str) -> list[list[str]]:
 
 def test_the_counts_are_those_of_the_claims_with_identities_apart(page):
     assert rows(page, "[okawa2023](#okawa2023)") == [
-        ["[okawa2023](#okawa2023)", "1 of 22", "1", "1", "1", "26", "1 of 1"]
+        ["[okawa2023](#okawa2023)", "1 of 23", "1", "1", "1", "27", "1 of 1"]
     ]
 
 

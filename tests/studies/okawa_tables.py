@@ -164,6 +164,20 @@ def _weighted(y: Array) -> Tables:
     return {"times": _settings(np.exp(y), "weighted", "time", distance=1)}
 
 
+def _composes(v: Array) -> Tables:
+    """As much better where sizes spread most as the value says; what lies between, and other classes, do not count."""
+    parts = [
+        _frame(v, spread=spread, value=value, **{"class": cls})
+        for cls, values in {
+            "110": (0.2, 0.9, 0.2 + v),
+            "111": (0.1, 0.0, 0.1 + v),
+            "101": (1.0, 1.0, 0.0),
+        }.items()
+        for spread, value in zip((0.0, 0.04, 0.11), values)
+    ]
+    return {"finals": _join(parts)}
+
+
 VALUES: dict[str, Callable[[Array], Tables]] = {
     "fig5.order": _order(3),
     "fig5.held-out": _held_out,
@@ -187,6 +201,7 @@ VALUES: dict[str, Callable[[Array], Tables]] = {
     "centres.everywhere": _order(3, centre="000"),
     "finetune.insufficient": _insufficient,
     "threshold.predicted": _predicted,
+    "spread.composes": _composes,
     "ablation.order": _order(3, switch="base"),
     "sampling.agree": lambda v: {"sampling": _frame(v, difference=v)},
 }
@@ -209,5 +224,5 @@ def around(threshold: float, log: bool, shifts: Array) -> Array:
     return (
         threshold * np.exp(shifts)
         if log
-        else threshold + shifts * min(0.2, threshold, 1 - threshold or math.inf)
+        else threshold + shifts * min(0.2, threshold or math.inf, 1 - threshold or math.inf)
     )

@@ -47,9 +47,7 @@ _FEATURE_LEVEL = -2.0
 def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     if scale == "tiny":  # one network of each paper proves the pipeline
         return [*okawa2023.base(scale, seeds), *park2024.sweep(scale, seeds)[: len(seeds)]]
-    ablation = okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]])
-    # Networks that differ, in one world.
-    return [*(r for r in ablation if r.world == ablation[0].world), *park2024.sweep(scale, seeds)]
+    return [*okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]]), *park2024.sweep(scale, seeds)]
 
 
 def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:

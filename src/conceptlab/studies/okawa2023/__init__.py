@@ -17,6 +17,7 @@ from conceptlab.studies.okawa2023 import (
     draw_world,
     order,
     recipes,
+    spread,
 )
 from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
 from conceptlab.studies.okawa2023.signatures import summary
@@ -84,6 +85,8 @@ _NAMED = (
     Figure("threshold", "Critical numbers foretold", "critical sample numbers from concept signal, before training",
            data.threshold_tables, draw_sweeps.draw_threshold, recipes.samples, data_claims.THRESHOLDS,
            seeds=SWEEP_SEEDS),
+    Figure("spread", "Points or ranges", "what is composed against how widely sizes spread within a class",
+           spread.tables, spread.draw, spread.recipes, spread.CLAIMS, seeds=SWEEP_SEEDS),
     Figure("ablation", "Where paper and code disagree", "emergence times of Figure 5 under each switch",
            data.ablation_tables, draw_sweeps.draw_ablation, recipes.ablation, data_claims.ABLATION,
            seeds=SWEEP_SEEDS),

@@ -147,8 +147,6 @@ _PAPER_SWITCHES: dict[str, dict[str, Any]] = {
     # T = 400 with these betas leaves alpha-bar = .018: the paper's search went there, so the check is overruled.
     "T = 400": {"process.steps": 400, "process.allow_signal_at_end": True},
     "Adam as in the paper": {"optimiser.betas": [0.9, 0.99], "optimiser.weight_decay": 1e-5},
-    # How far images of one class differ is not published; wider classes teach more about what lies between them.
-    "classes that touch": {"world.size_jitter": 0.11, "world.colour_jitter": 0.25},
 }
 # The small network has neither attention nor a second way for its condition; these are its own choices instead.
 _SMALL_SWITCHES: dict[str, dict[str, Any]] = {
