@@ -75,6 +75,12 @@ def test_a_probe_told_so_reads_nothing_in_blank_images() -> None:
         validate(train_probe(WORLD, "cnn", images_per_class=5, fitting=Fitting(steps=1, blank=2.0)), WORLD)
 
 
+@pytest.mark.parametrize("wrong", [{"blank": "x"}, {"blank": -0.1}, {"steps": -1}, {"batch": float("nan")}])
+def test_settings_that_make_no_probe_are_refused_before_it_is_trained(wrong: dict) -> None:
+    with pytest.raises(InputError, match=f"setting '{next(iter(wrong))}' of the probe"):
+        Fitting(**wrong)
+
+
 def test_an_untrained_probe_is_near_chance() -> None:
     probe = train_probe(WORLD, "cnn", fitting=Fitting(steps=0))
     assert validate(probe, WORLD, images_per_class=50).joint < 0.3

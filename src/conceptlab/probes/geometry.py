@@ -34,8 +34,9 @@ class Reading:
 def measure(images: Tensor) -> Reading:
     """Read images (n, 3 or more, H, W); a fourth channel is not looked at."""
     rgb = images[:, :3]
-    background = _background(rgb)
-    difference, distance = rgb - background[..., None, None], contrast(images)
+    background = _border(rgb).median(dim=2).values
+    difference = rgb - background[..., None, None]
+    distance = difference.square().sum(1).sqrt()
     strongest = distance.amax((1, 2), keepdim=True)
     inside = ((distance >= _INSIDE * strongest) & (distance > 0)).to(rgb.dtype)
     step = (difference * inside[:, None]).sum((2, 3)) / inside.sum((1, 2)).clamp(min=1)[:, None]
@@ -53,9 +54,10 @@ def measure(images: Tensor) -> Reading:
 
 
 def contrast(images: Tensor) -> Tensor:
-    """How far every pixel's colour is from that of the border: (n, 3 or more, H, W) → (n, H, W)."""
+    """How far the colour furthest from that of the border is from it: (n, 3 or more, H, W) → (n,)."""
     rgb = images[:, :3]
-    return (rgb - _background(rgb)[..., None, None]).square().sum(1).sqrt()
+    border = _border(rgb).median(dim=2).values
+    return (rgb - border[..., None, None]).square().sum(1).amax((1, 2)).sqrt()
 
 
 def symmetry(covered: Tensor) -> Tensor:
@@ -82,10 +84,6 @@ def symmetry(covered: Tensor) -> Tensor:
 
 def _ramp(like: Tensor, length: int) -> Tensor:
     return torch.arange(length, device=like.device, dtype=like.dtype)
-
-
-def _background(rgb: Tensor) -> Tensor:
-    return _border(rgb).median(dim=2).values
 
 
 def _border(rgb: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from conceptlab import random
 from conceptlab.concepts import ConceptSpace
+from conceptlab.errors import InputError
 from conceptlab.probes.base import Probe
 from conceptlab.probes.geometry import contrast
 from conceptlab.probes.networks import READOUTS
@@ -31,6 +32,14 @@ class Fitting:
     brightness: float = 0.08
     # An image that nowhere differs from its border by this much shows nothing, and nothing is read in it.
     blank: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("steps", 0), ("batch", 1), ("blank", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value >= least:
+                raise InputError(
+                    f"setting '{name}' of the probe is {value!r}; it must be a number from {least} up"
+                )
 
 
 class LearnedProbe(Probe):
@@ -69,7 +78,7 @@ class LearnedProbe(Probe):
         found = {name: table.softmax(1) for name, table in zip(self.space.names, tables)}
         if self.fitting.blank == 0:
             return found
-        shown = (contrast(images).amax((1, 2)) >= self.fitting.blank)[:, None]
+        shown = (contrast(images) >= self.fitting.blank)[:, None]
         return {name: table * shown for name, table in found.items()}
 
     def fit(self, samples: Samples) -> None:
