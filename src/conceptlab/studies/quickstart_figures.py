@@ -67,7 +67,8 @@ def shown_classes(split: Split) -> list[Class]:
 
 
 def samples_over_training(ax: Axes, member: Member, classes: list[Class], columns: int = _COLUMNS) -> None:
-    """The same noise at every step, so that one drawing is followed through training."""
+    """The same noise at every step, so that one drawing is followed through training; where only one step was kept,
+    several of its drawings."""
     steps = member.sample_steps
     if not steps:
         ax.axis("off")
@@ -76,11 +77,17 @@ def samples_over_training(ax: Axes, member: Member, classes: list[Class], column
     chosen = [steps[i] for i in np.unique(np.linspace(0, len(steps) - 1, columns).round().astype(int))]
     space, split = member.world.space, member.split
     rows = [space.classes.index(cls) for cls in classes]
-    drawn = [member.samples(step).numpy()[rows, 0] for step in chosen]
+    if len(chosen) == 1:
+        drawn = member.samples(chosen[0]).numpy()[rows, :columns]
+        labels, xlabel = [""] * drawn.shape[1], f"drawings at step {chosen[0]:,}"
+    else:
+        drawn = np.stack([member.samples(step).numpy()[rows, 0] for step in chosen], axis=1)
+        labels, xlabel = [str(step) for step in chosen], "training step"
     figures.strip(
         ax,
-        np.stack(drawn, axis=1),
+        drawn,
         [space.code(cls) for cls in classes],
-        [str(step) for step in chosen],
+        labels,
         row_colours=[figures.distance_colour(split.distance(cls)) for cls in classes],
+        xlabel=xlabel,
     )

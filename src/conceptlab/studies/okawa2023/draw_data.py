@@ -100,7 +100,7 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     grid = page.add_gridspec(2, 6, height_ratios=(1.15, 1))
     left, right = page.add_subplot(grid[0, :3]), page.add_subplot(grid[0, 3:])
     graph_with_paths(left, tables["curves"].query("mode == 'before'"), member)
-    right.set_title(f"Drawings through training (seed {member.recipe.seed})")
+    right.set_title(f"Drawings (seed {member.recipe.seed})")
     samples_over_training(right, member, [space.parse(code) for code in ("010", "011", "111")])
     axes = [page.add_subplot(grid[1, start : start + 2]) for start in (0, 2, 4)]
     for place, (ax, added) in enumerate(zip(axes, ADDED)):

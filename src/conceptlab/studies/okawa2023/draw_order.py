@@ -165,6 +165,7 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
         member = results.members[0]
         space, split = member.world.space, member.split
         shares = tables["readings"].query(f"variable == '{variable}'")
+        empty = tables["empty"].set_index("variable")["read"][variable]
         page = figures.figure(columns=2, height=3.3)
         axes = page.subplots(2, 4)
         images = member.samples().numpy()
@@ -181,7 +182,8 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
             page,
             f"Mean of {images.shape[1]} final images of seed {member.recipe.seed}; shares on which {variable} is read "
             f"right, mean over {shares['seed'].nunique()} seeds: the judge on all final images, the analytic readout "
-            f"and the paper's linear probes on those kept. Frames: distance from training. Digits: {space.order}.",
+            f"and the paper's linear probes on those kept; these cannot say \"nothing\" and read {empty} in an image of "
+            f"the ground alone. Frames: distance from training. Digits: {space.order}.",
         )
         return page
 

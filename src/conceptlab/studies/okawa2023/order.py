@@ -160,14 +160,16 @@ def _fits(curves: pd.DataFrame) -> list[dict[str, float]]:
 
 
 def probe_tables(results: Results) -> dict[str, pd.DataFrame]:
-    """`readings`: the share of each class's final images on which each reader finds each variable right: the judge of
-    the run, and on the kept images the analytic readout and the paper's linear probes. `disagreement`: the share of
-    final images that judge and second probe read differently."""
+    """`readings`: the share of each class's final images on which each reader finds each variable right, and with
+    `variable` empty all of them: the judge of the run, and on the kept images the analytic readout and the paper's linear
+    probes. `empty`: what linear probes, which cannot say "nothing", read in an image of the ground alone.
+    `disagreement`: the share of final images that judge and second probe read differently."""
     curves = final(labelled(results))
-    judged = curves.query("measure == 'accuracy' and variable != ''")[["seed", "class", "variable", "value"]]
+    judged = curves[curves["measure"] == "accuracy"][["seed", "class", "variable", "value"]]
     others = [reading for member in results.members for reading in _readings(member)]
     return {
         "readings": pd.concat([judged.assign(reader="judge"), pd.DataFrame(others)], ignore_index=True),
+        "empty": _empty_reading(results.members[0].world),
         "disagreement": curves[curves["measure"] == "disagreement"],
         "signatures": signatures(results),
     }
@@ -177,10 +179,20 @@ def _readings(member: Member) -> Iterator[dict[str, Any]]:
     space = member.world.space
     for cls, drawn in zip(space, member.samples().float() / 255):
         for kind in ("analytic", "linear"):
-            right = (_reader(member.world, kind).predict(drawn) == torch.tensor(cls)).double().mean(0)
-            for variable, value in zip(space.names, right.tolist()):
+            right = _reader(member.world, kind).predict(drawn) == torch.tensor(cls)
+            shares = (*right.double().mean(0).tolist(), right.all(1).double().mean().item())
+            for variable, value in zip((*space.names, ""), shares):
                 yield {"seed": member.recipe.seed, "class": space.code(cls), "variable": variable, "value": value,
                        "reader": kind}  # fmt: skip
+
+
+def _empty_reading(world: World) -> pd.DataFrame:
+    space = world.space
+    shown = world.sample(space.classes[0], 1, seed=0).images
+    ground = shown[..., :1, :1].expand_as(shown)  # objects stay clear of the corners
+    read = _reader(world, "linear").predict(ground)[0].tolist()
+    values = [variable.values[at] for variable, at in zip(space.concepts, read)]
+    return pd.DataFrame({"variable": space.names, "read": values})
 
 
 @lru_cache(maxsize=4)
