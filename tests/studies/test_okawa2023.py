@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import torch
+from matplotlib.figure import Figure
 
 from conceptlab.claims import judge
 from conceptlab.errors import InputError
@@ -16,11 +17,14 @@ from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import piece
 from conceptlab.recipe import Recipe, flatten, parse_settings
 from conceptlab.store import Store
+from conceptlab.store.files import write_sheet
 from conceptlab.studies import SCALES, Order, Results, find, run
 from conceptlab.studies.okawa2023 import STUDY, recipes
+from conceptlab.studies.okawa2023.order import probe_tables
 from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base, swept
 from conceptlab.studies.okawa2023.signatures import summary
 from conceptlab.studies.okawa2023.tables import at_common_steps
+from conceptlab.studies.quickstart_figures import samples_over_training
 from conceptlab.training.cost import training_flops
 from tests.celeba_folder import write_folder
 from tests.studies.okawa_members import write_members
@@ -85,6 +89,45 @@ def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
     (made,) = run(order, Store(tmp_path / "others"), CPU, _quiet)
     assert set(made.tables["gender"]["gender"]) == {"black", "blond"}
     assert {verdict.verdict for verdict in made.verdicts} == {"inconclusive"}
+
+
+# --- Figures 9 and 13 ---
+
+
+def test_linear_probes_read_real_images_right_and_something_in_empty_ones(tmp_path: Path) -> None:
+    """An empty image is no class, but linear probes must name one: as the worst class is read if nothing is drawn."""
+    recipe = base("paper", [0])[0]
+    store = write_members([recipe], tmp_path)
+    member = store.member(recipe)
+    tables = probe_tables(Results([member], "paper", (0,)))
+    readings = (
+        tables["readings"]
+        .query("reader == 'linear'")
+        .pivot(index="class", columns="variable", values="value")
+    )
+    assert readings[""].min() == 1.0
+    empty = tables["empty"].set_index("variable")["read"]
+    assert dict(empty) == {"shape": "triangle", "size": "small", "colour": "red"}
+    ground = torch.zeros(8, 2, *member.world.image_shape)
+    write_sheet(member.path / "samples" / f"{recipe.steps:08d}.png", ground)
+    blank = probe_tables(Results([store.member(recipe)], "paper", (0,)))["readings"]
+    read = blank.query("reader == 'linear' and variable == ''").set_index("class")["value"]
+    assert read["110"] == 1.0
+    assert read.drop("110").max() == 0.0
+
+
+def test_where_one_sheet_is_kept_several_of_its_drawings_are_shown(tmp_path: Path) -> None:
+    recipe = base("small", [0])[0]
+    member = write_members([recipe], tmp_path).member(recipe)
+    classes = [member.world.space.parse(code) for code in ("000", "111")]
+    ax = Figure().subplots()
+    samples_over_training(ax, member, classes)
+    assert ax.get_xlabel() == "training step"
+    (member.path / "samples" / f"{member.sample_steps[0]:08d}.png").unlink()
+    ax = Figure().subplots()
+    samples_over_training(ax, member, classes)
+    assert ax.get_xlabel() == f"drawings at step {recipe.steps:,}"
+    assert len(ax.get_xticks()) == 2
 
 
 # --- sweeps ---

@@ -182,8 +182,8 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
             page,
             f"Mean of {images.shape[1]} final images of seed {member.recipe.seed}; shares on which {variable} is read "
             f"right, mean over {shares['seed'].nunique()} seeds: the judge on all final images, the analytic readout "
-            f"and the paper's linear probes on those kept; these cannot say \"nothing\" and read {empty} in an image of "
-            f"the ground alone. Frames: distance from training. Digits: {space.order}.",
+            f"and the paper's linear probes on those kept, which know no empty image and read {empty} in one. "
+            f"Frames: distance from training. Digits: {space.order}.",
         )
         return page
 

@@ -160,8 +160,8 @@ def _fits(curves: pd.DataFrame) -> list[dict[str, float]]:
 
 
 def probe_tables(results: Results) -> dict[str, pd.DataFrame]:
-    """`readings`: the share of each class's final images on which each reader finds each variable right, and with
-    `variable` empty all of them: the judge of the run, and on the kept images the analytic readout and the paper's linear
+    """`readings`: the share of each class's final images on which each reader finds each variable right (all of them
+    where `variable` is empty): the judge of the run, and on the kept images the analytic readout and the paper's linear
     probes. `empty`: what linear probes, which cannot say "nothing", read in an image of the ground alone.
     `disagreement`: the share of final images that judge and second probe read differently."""
     curves = final(labelled(results))
