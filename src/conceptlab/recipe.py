@@ -15,6 +15,7 @@ import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from operator import attrgetter
 from typing import Any, Literal
 
 from conceptlab.errors import InputError, unknown
@@ -65,6 +66,25 @@ class Masking:
     value: float = 0.0
 
 
+_LEAST = {
+    "steps": 1,
+    "batch": 1,
+    "seed": 0,
+    "data_seed": 0,
+    "data_noise": 0,
+    "optimiser.learning_rate": 0,
+    "optimiser.weight_decay": 0,
+    "optimiser.clip": 0,
+    "optimiser.warmup": 0,
+    "evaluation.count": 1,
+    "evaluation.images": 1,
+    "evaluation.final_images": 1,
+    "evaluation.sampler_steps": 1,
+    "evaluation.shown": 0,
+}
+"""The least value of each number, as far as it may be given at all."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """One member: a world, what of it is seen, a denoiser, and how it is trained and evaluated."""
@@ -98,11 +118,16 @@ class Recipe:
     data_seed: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("batch", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise InputError(f"recipe: {name} is {getattr(self, name)}; it must be at least {least}")
-        if self.evaluation.count < 1 or self.evaluation.images < 1:
-            raise InputError("recipe: evaluation.count and evaluation.images must be at least 1")
+        for name, least in _LEAST.items():
+            value = attrgetter(name)(self)
+            if value is not None and value < least:
+                raise InputError(f"recipe: {name} is {value}; it must be at least {least}")
+        for name, value in (
+            ("ema", self.ema or 0.0),
+            *(("optimiser.betas", b) for b in self.optimiser.betas),
+        ):
+            if not 0 <= value < 1:
+                raise InputError(f"recipe: {name} is {value}; it must be in [0, 1)")
         if not self.train:
             raise InputError(
                 'recipe: the training split is empty; name classes and counts, e.g. {"000": 500}'

@@ -145,9 +145,23 @@ def test_figures_whose_members_lack_a_measure_are_not_ready(tmp_path):
     assert "before capability was measured" in lacking["newer"]
 
 
-def test_measurements_that_do_not_fit_are_refused_before_a_folder_is_made(tmp_path):
-    asked = {"evaluation.measurements": [{"name": "length", "most": 3}]}
-    order = Order(STUDY, (FIGURE,), "tiny", (0,), asked)
-    with pytest.raises(InputError, match="needs a world of objects, not 'shapes'"):
-        run(order, Store(tmp_path / "runs"), torch.device("cpu"), lambda *_: None)
-    assert not (tmp_path / "runs").exists()
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [
+        (
+            {"evaluation.measurements": [{"name": "length", "most": 3}]},
+            "needs a world of objects, not 'shapes'",
+        ),
+        ({"process.gamma": 3}, "unknown setting 'gamma' in process"),
+        ({"evaluation.probe.name": "oracle"}, "unknown probe 'oracle'"),
+        ({"evaluation.second_probe": {"name": "linear", "steps": -1}}, "setting 'steps' of the probe is -1"),
+        ({"denoiser.channels": [4]}, "must be two numbers"),
+    ],
+)
+def test_a_setting_of_which_nothing_can_be_built_is_refused_before_a_folder_is_claimed(
+    setting, word, tmp_path
+):
+    order = Order(STUDY, (FIGURE,), "tiny", (0,), setting)
+    with pytest.raises(InputError, match=word):
+        run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
+    assert not list(tmp_path.iterdir())

@@ -30,6 +30,7 @@ from conceptlab.denoisers.base import (
     group_norm,
     zero_initialised,
 )
+from conceptlab.errors import InputError
 from conceptlab.registry import choose
 
 _EMBEDDING_FEATURES = 64
@@ -51,6 +52,8 @@ class Film(Denoiser):
         colours, _, _ = check_image_shape(image_shape, 4, "film")
         choose("embedding_kind", embedding_kind, ("linear", "mlp"))
         choose("norm", norm, ("none", "group"))
+        if len(channels) != 2 or min(channels) < 1:
+            raise InputError(f"denoiser 'film': channels={list(channels)} must be two numbers of 1 or more")
         fine, coarse = channels
         features = _EMBEDDING_FEATURES
         self.condition_embedding = SharedEmbedding(

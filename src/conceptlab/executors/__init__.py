@@ -7,13 +7,14 @@ from conceptlab.executors.local import choose_device, cohorts, cores, pending, r
 from conceptlab.executors.pieces import parse_piece, piece
 from conceptlab.executors.place import Place, place
 from conceptlab.executors.plan import Plan, plan
-from conceptlab.executors.probes import prepare_probe, ready_probe, validation_record
+from conceptlab.executors.probes import check_probe, prepare_probe, ready_probe, validation_record
 
 __all__ = [
     "Elicitation",
     "Place",
     "Plan",
     "Report",
+    "check_probe",
     "choose_device",
     "cohorts",
     "cores",

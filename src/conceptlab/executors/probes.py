@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from conceptlab.probes import (
+    KINDS,
     Fitting,
     Probe,
     Validation,
@@ -34,10 +35,9 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
     world = build_world(**world_part)
     with locked(path):
         if not (path / "validation.json").exists():
-            settings = _settings(part)
-            fitting = Fitting(**{k: v for k, v in settings.items() if k in _FITTING})
-            options = {k: v for k, v in settings.items() if k in ("seed", "images_per_class")}
-            probe = train_probe(world, settings["name"], fitting=fitting, **options)
+            fitting = check_probe(part)
+            options = {k: v for k, v in part.items() if k in ("seed", "images_per_class")}
+            probe = train_probe(world, part["name"], fitting=fitting, **options)
             found = validate(probe, world)
             save_probe(probe, path / "probe")
             # Written last: a probe without its validation counts as not there.
@@ -61,15 +61,17 @@ def validation_record(store: Store, world_part: Part, part: Part) -> dict[str, A
     return {"probe": name, **dict(part), "validation": read_json(store.probe_path(name) / "validation.json")}
 
 
-def _settings(part: Part) -> dict[str, Any]:
+def check_probe(part: Part) -> Fitting:
+    """How a probe is to be fitted; an `InputError` if no probe can be made of these settings."""
     for setting in part:
         choose("setting of the probe", setting, _SETTINGS)
-    return dict(part)
+    choose("probe", part["name"], KINDS)
+    return Fitting(**{name: value for name, value in part.items() if name in _FITTING})
 
 
 def probe_hash(world_part: Part, part: Part) -> str:
     """The name of a probe's folder in the store."""
     unseen = build_world(**world_part).condition_settings
     images = {name: value for name, value in world_part.items() if name not in unseen}
-    text = json.dumps([RECIPE_VERSION, images, _settings(part)], sort_keys=True)
+    text = json.dumps([RECIPE_VERSION, images, dict(part)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -14,6 +14,7 @@ import torch
 
 from conceptlab import executors
 from conceptlab.claims import judge_measured, measure, write_claims
+from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import Report
@@ -161,6 +162,11 @@ def _check(order: Order) -> None:
         # asked what they would draw. Each is done once.
         model_flops(recipe)
         evaluation_flops(recipe)
+    for process in {repr(recipe.process): recipe.process for recipe in recipes}.values():
+        build_process(**process)
+    probes = [probe for r in recipes for probe in (r.evaluation.probe, r.evaluation.second_probe) if probe]
+    for probe in {repr(probe): probe for probe in probes}.values():
+        executors.check_probe(probe)
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
