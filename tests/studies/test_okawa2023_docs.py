@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+from PIL import Image
+
+from conceptlab.cli import main
+from conceptlab.store import Member
 from conceptlab.studies.okawa2023 import STUDY, recipes
+from conceptlab.worlds import OKAWA2023, build
 from tests.notebooks import run_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -16,8 +25,12 @@ def _page() -> str:
     return (DOCS / "okawa2023.md").read_text(encoding="utf-8")
 
 
+def _examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", _page(), re.DOTALL)
+
+
 def test_the_papers_graph_split_and_sweep_in_under_thirty_lines() -> None:
-    (source,) = re.findall(r"```python\n(.*?)```", _page(), re.DOTALL)
+    source, _ = _examples()
     assert len(source.splitlines()) < 30
     names: dict[str, Any] = {}
     exec(compile(source, "docs/okawa2023.md", "exec"), names)
@@ -27,6 +40,35 @@ def test_the_papers_graph_split_and_sweep_in_under_thirty_lines() -> None:
     }  # fmt: skip
     assert len(names["sweep"]) == 25
     assert {recipes.count_of(recipe, "001") for recipe in names["sweep"]} == {10, 30, 100, 300, 1250}
+
+
+@pytest.mark.filterwarnings("ignore:the cnn probe reads")  # which learns from a few images
+def test_the_authors_images_become_a_table_and_are_trained_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder in the format of theirs: PNG with alpha, named by (shape, colour, size)."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "cache"))
+    world = build("shapes", **OKAWA2023)
+    folder = tmp_path / "single-body_2d_3classes"
+    (folder / "train").mkdir(parents=True)
+    for shape, size, colour in world.space:
+        for number, image in enumerate(world.sample((shape, size, colour), 12, seed=0).images):
+            pixels = (image.permute(1, 2, 0) * 255).round().byte().numpy()
+            Image.fromarray(pixels).save(folder / "train" / f"CLEVR_{shape}{colour}{size}_{number:06d}.png")
+    (tmp_path / "labels.py").write_text(_examples()[1], encoding="utf-8")
+    subprocess.run([sys.executable, "labels.py", folder.name], check=True, timeout=60)
+    (command,) = re.findall(r"```\n(conceptlab run custom .*?)```", _page(), re.DOTALL)
+    command = (
+        command.replace("\\\n", " ").replace("--scale paper", "--scale tiny").replace("steps=7900", "steps=2")
+    )
+    small = "--seeds 1 --set denoiser.features=16 --set batch=8 --set evaluation.sampler_steps=2"
+    assert main(shlex.split(f"{command} {small} --out runs")[1:]) == 0
+    (member,) = (tmp_path / "runs" / "members").iterdir()
+    recipe = Member(member).recipe
+    assert recipe.denoiser["name"] == "okawa2023"
+    assert set(recipe.train) == {"000", "100", "010", "001"}
+    assert Member(member).world.image_shape == (4, 28, 28)
 
 
 def test_the_page_names_every_figure_and_claim() -> None:

@@ -124,7 +124,8 @@ def _check_groups(channels: int, groups: int) -> None:
     # A group of one channel would remove every constant added to it, and with it time and condition.
     if channels % groups or channels < 2 * groups:
         raise InputError(
-            f"{channels} channels do not make {groups} groups of two or more; use a multiple of {groups}"
+            f"{channels} channels do not make {groups} groups of two or more; "
+            f"use a multiple of {groups} from {2 * groups} up"
         )
 
 
