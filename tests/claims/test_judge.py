@@ -119,6 +119,16 @@ def test_scales_are_shown_in_the_units_of_the_statistic():
     assert near.statistic.endswith("claimed within 0.9091 … 1.1")
 
 
+def test_an_interval_ends_where_the_statistic_does_and_decides_as_it_was():
+    wide = verdict([0.1, 0.95, 0.3, 0.9, 0.9], threshold=0.95)
+    told = verdict([0.1, 0.95, 0.3, 0.9, 0.9], threshold=0.95, limits=(0.0, 1.0))
+    assert wide.ci_high > 1
+    assert (told.ci_low, told.ci_high) == (wide.ci_low, 1.0)
+    assert (told.verdict, told.value, told.note) == (wide.verdict, wide.value, wide.note)
+    # The lowest a share can be is the threshold: what is told touches it, what decided crosses it.
+    assert verdict([0.0, 0.0, 0.1, 0.0, 0.0], threshold=0.0, limits=(0.0, 1.0)).verdict == "inconclusive"
+
+
 def test_shares_of_seeds_use_the_exact_binomial():
     def share(outcomes, **changes):
         frame = pd.DataFrame({"seed": range(len(outcomes)), "ok": outcomes})
@@ -258,6 +268,7 @@ def test_the_fingerprint_moves_with_every_fixed_setting_and_not_with_the_order()
         ({"kind": "identity"}, "side 'below'"),
         ({"interval": "proportion", "threshold": 2.0}, "between 0 and 1"),
         ({"threshold": math.nan}, "finite"),
+        ({"threshold": 2.0, "limits": (0.0, 1.0)}, "within the limits"),
         ({"resolution": -1.0}, "finite"),
     ],
 )

@@ -1,7 +1,7 @@
 """Claims: per-seed numbers in, verdicts out. How a verdict comes about is told in `docs/claims.md`."""
 
 from conceptlab.claims.calibration import Rates, calibrate, permuted
-from conceptlab.claims.claim import Claim, Tables, thresholds_hash
+from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
 from conceptlab.claims.render import interval_text, render_verdicts, summary
 from conceptlab.claims.statistics import (
@@ -18,6 +18,7 @@ from conceptlab.claims.values import NoData, PerSeed, difference, ratio, smalles
 from conceptlab.claims.verdict import Verdict, read_claims, to_json, verdict_table, write_claims
 
 __all__ = [
+    "SHARE",
     "Claim",
     "Measured",
     "NoData",

@@ -43,6 +43,9 @@ TRANSFORMS: dict[str, tuple[Callable[[Array], Array], Callable[[Array], Array]]]
 }
 SIDES = ("above", "below", "within")
 
+SHARE = (0.0, 1.0)
+"""The limits of a share, such as an accuracy."""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -54,7 +57,8 @@ class Claim:
     `interval` is `student` for measured values, `proportion` for per-seed outcomes that are 0 or 1.
     `resolution` is the standard error of one seed's value that the measurement alone would cause, on the
     transformed scale: the spread over seeds is never believed to be smaller. Without it, seeds that tie
-    exactly decide nothing. An `identity` holds if no error exceeds the threshold; it has no interval.
+    exactly decide nothing. `limits` are what the statistic can be at all: an interval is told no further, and
+    decided as it was. An `identity` holds if no error exceeds the threshold; it has no interval.
     """
 
     id: str
@@ -69,6 +73,7 @@ class Claim:
     transform: Literal["none", "log", "fisher"] = "none"
     interval: Literal["student", "proportion"] = "student"
     resolution: float = 0.0
+    limits: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         def wrong(what: str) -> InputError:
@@ -84,6 +89,8 @@ class Claim:
                 raise unknown(name, getattr(self, name), known, where=f"claim '{self.id}'")
         if not math.isfinite(self.threshold) or not math.isfinite(self.resolution) or self.resolution < 0:
             raise wrong("threshold and resolution must be finite, the resolution not negative")
+        if not self.limits[0] <= self.threshold <= self.limits[1]:
+            raise wrong("the threshold must lie within the limits of the statistic")
         if self.transform == "log" and self.threshold <= 0:
             raise wrong("a log-scale threshold must be positive")
         if self.transform == "fisher" and abs(self.threshold) >= math.tanh(FISHER_LIMIT):
@@ -119,8 +126,8 @@ class Claim:
         return values.map_increasing(TRANSFORMS[self.transform][0])
 
     def restored(self, value: float) -> float:
-        """A number on the transformed scale, back in the units of the statistic."""
-        return float(TRANSFORMS[self.transform][1](np.array(value)))
+        """A number on the transformed scale, back in the units and within the limits of the statistic."""
+        return float(np.clip(TRANSFORMS[self.transform][1](np.array(value)), *self.limits))
 
 
 def thresholds_hash(claims: Sequence[Claim]) -> str:

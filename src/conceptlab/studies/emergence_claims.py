@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from conceptlab.claims import Claim, PerSeed, group_times, ordering
+from conceptlab.claims import SHARE, Claim, PerSeed, group_times, ordering
 from conceptlab.studies.study import Tables
 
 THRESHOLD = 0.8
@@ -40,6 +40,7 @@ def final_claim(
         measure=measure,
         threshold=THRESHOLD,
         side="above",
+        limits=SHARE,
         **more,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation
+from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_locality import draw_locality
@@ -159,6 +159,7 @@ CLAIMS = (
         measure=_neighbours,
         threshold=0.5,
         side="above",
+        limits=SHARE,
     ),
 )
 

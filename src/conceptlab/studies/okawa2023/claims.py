@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from conceptlab.claims import (
+    SHARE,
     Claim,
     NoData,
     PerSeed,
@@ -119,6 +120,7 @@ FIG5 = (
         threshold=HELD_OUT,
         side="above",
         resolution=accuracy_resolution(HELD_OUT, 1000),
+        limits=SHARE,
     ),
 )
 
@@ -212,6 +214,7 @@ FIG13 = (
         threshold=0.05,
         side="below",
         resolution=accuracy_resolution(0.05, 8000),
+        limits=SHARE,
     ),
 )
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import (
+    SHARE,
     Claim,
     NoData,
     PerSeed,
@@ -208,12 +209,12 @@ FIG9 = (
     _claim(
         "fig9", "misgeneralises", "Trained on small triangles only, the model draws small circles as triangles.",
         "share of triangles among drawings of 010 and 011", measure=_misgeneralises, threshold=_HALF, side="above",
-        resolution=accuracy_resolution(_HALF, 2 * _IMAGES),
+        resolution=accuracy_resolution(_HALF, 2 * _IMAGES), limits=SHARE,
     ),
     _claim(
         "fig9", "not-repaired", "Adding 101 to the old data does not repair it.",
         "final accuracy of 010 and 011 after fine-tuning with 101, old data kept", measure=_unrepaired,
-        threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 2 * _IMAGES),
+        threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 2 * _IMAGES), limits=SHARE,
     ),
     _claim(
         "fig9", "overwrites", "Adding 010 or 011 overwrites what was learnt, though the old data are kept.",
@@ -266,7 +267,8 @@ FINETUNE = (
     _claim(
         "finetune", "insufficient", "Fine-tuning repairs no kind of misgeneralisation, whatever the rate.",
         "largest mean accuracy, over sets and rates, of classes misgeneralised before and still unseen, old data kept",
-        measure=_repaired_anywhere, threshold=_HALF, side="below", resolution=accuracy_resolution(_HALF, 3 * _IMAGES),
+        measure=_repaired_anywhere, threshold=_HALF, side="below", limits=SHARE,
+        resolution=accuracy_resolution(_HALF, 3 * _IMAGES),
     ),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from conceptlab.claims import Claim, accuracy_resolution
+from conceptlab.claims import SHARE, Claim, accuracy_resolution
 from conceptlab.studies.park2024 import statistics as stats
 from conceptlab.studies.park2024.tables import THRESHOLD
 
@@ -128,6 +128,7 @@ FIG4 = (
         threshold=stats.POWER,
         side="below",
         resolution=SIX_RANKS,
+        limits=SHARE,
     ),
     _claim(
         "fig4",
@@ -193,6 +194,7 @@ FIG9 = (
         threshold=THRESHOLD,
         side="above",
         resolution=accuracy_resolution(0.75, _IMAGES),
+        limits=SHARE,
     ),
     _claim(
         "fig9",

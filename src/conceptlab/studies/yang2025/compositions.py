@@ -14,7 +14,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import Claim, PerSeed
+from conceptlab.claims import SHARE, Claim, PerSeed
 from conceptlab.figures.style import MUTED, RULE, ink_on
 from conceptlab.studies.study import Figure, Results, Tables
 from conceptlab.studies.yang2025 import drawing
@@ -87,6 +87,7 @@ CLAIMS = (
         threshold=0.95,
         side="above",
         resolution=1 / _COMPARABLE,
+        limits=SHARE,
     ),
 )
 

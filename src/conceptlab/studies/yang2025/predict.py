@@ -15,7 +15,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation, difference
 from conceptlab.store import Member
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.predict_figures import draw_predict
@@ -137,6 +137,7 @@ CLAIMS = (
         measure=_in_order,
         threshold=0.5,
         side="above",
+        limits=SHARE,
     ),
     Claim(
         id=f"{PAPER}.predict.times",
