@@ -10,7 +10,6 @@ import torch
 
 from conceptlab.evaluation import Accuracy, Live
 from conceptlab.evaluation.measurement import read
-from conceptlab.measures import agreed
 from tests.evaluation.small import context, recipe
 
 
@@ -59,7 +58,19 @@ def test_a_second_probe_is_asked_about_every_class():
     # Real images of the classes, which the second probe reads right: it differs where the judge misread one.
     images = {f"class {world.space.code(cls)}": world.sample(cls, 4, seed=0).images for cls in world.space}
     second = read(made.context.judge, images)
-    both = {name: agreed(world.space, made.read[name], other) for name, other in second.items()}
-    seen = replace(made, context=replace(made.context, second=made.context.judge), agreed=both)
+    seen = replace(made, context=replace(made.context, second=made.context.judge), second=second)
     found = values(Accuracy().rows(seen), "disagreement")
     assert found == {"00": 0.0, "01": 0.0, "10": 0.0, "11": 0.25}
+    # Where the judge reads nothing and the second something, they differ as well.
+    seen.read["class 10"] |= {name: np.zeros((4, 2)) for name in world.space.names}  # type: ignore
+    assert values(Accuracy().rows(seen), "disagreement")["10"] == 1.0
+
+
+def test_an_empty_image_belongs_to_no_class_after_correction_either():
+    made = live(np.eye(4), {code: [code] * 4 for code in ("00", "01", "10", "11")})
+    for table in made.read["class 11"].values():
+        table[0] = 0.0
+    assert values(Accuracy().rows(made), "corrected")["11"] == pytest.approx(0.75)
+    for table in made.read["class 11"].values():
+        table[:] = 0.0
+    assert values(Accuracy().rows(made), "corrected")["11"] == 0.0

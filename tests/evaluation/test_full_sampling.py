@@ -84,6 +84,19 @@ def test_it_draws_in_the_precision_of_the_member():
     assert 0 < (exact - rounded).abs().max() < 0.2
 
 
+def test_a_single_network_rounds_what_a_cohort_rounds():
+    """Weights are rounded, statistics of a batch are not: otherwise two networks would be compared."""
+    network = {"name": "okawa2023", "features": 16}
+    made = recipe(**ALL_STEPS, denoiser=network, precision="bfloat16")
+    cohort = Cohort([made])
+    cohort.advance(4)
+    cohort.settle()
+    prompt = Prompt("one", context(made).world.condition((1, 0)), 3, "10")
+    (together,) = generate(cohort, "raw", [[prompt]])
+    alone = draw_one(*cohort.member(0), made, [prompt], dtype=torch.bfloat16)
+    assert torch.equal(together["one"], alone["one"])
+
+
 def test_it_is_registered_and_checks_its_settings():
     assert "full_sampling" in names()
     with pytest.raises(InputError, match="'full_sampling': images is 0"):

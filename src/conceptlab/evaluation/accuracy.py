@@ -17,7 +17,7 @@ from conceptlab.evaluation.measurement import (
     class_prompt,
     register,
 )
-from conceptlab.probes import correct
+from conceptlab.probes import correct_drawn
 
 
 @register("accuracy")
@@ -57,8 +57,7 @@ class Accuracy(Measurement):
             if context.confusion is not None:
                 yield Row(code, "", "corrected", _corrected(space, seen, cls, context.confusion))
             if context.second is not None:
-                # What both agree on differs from what the judge sees exactly where they do not.
-                yield Row(code, "", "disagreement", measures.disagreement(space, seen, live.agreed[prompt]))
+                yield Row(code, "", "disagreement", measures.disagreement(space, seen, live.second[prompt]))
 
 
 def _drawn(space: ConceptSpace, code: str, seen: measures.Probabilities) -> Iterable[Row]:
@@ -75,4 +74,4 @@ def _corrected(
     """The share of the asked class that, read by a judge with this confusion, would look like what was read."""
     shares = measures.drawn(space, seen)
     observed = np.array([shares.get(cls, 0.0) for cls in space])
-    return float(correct(observed, confusion)[space.classes.index(asked)])
+    return float(correct_drawn(observed, confusion)[space.classes.index(asked)])

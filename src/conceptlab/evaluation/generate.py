@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from conceptlab import random
-from conceptlab.denoisers import Denoiser, Embedding
+from conceptlab.denoisers import STATISTICS, Denoiser, Embedding
 from conceptlab.diffusion import Process, sample
 from conceptlab.evaluation.measurement import Prompt
 from conceptlab.recipe import Recipe
@@ -48,7 +48,11 @@ def draw_one(
     dtype: torch.dtype = torch.float32,
 ) -> dict[str, Tensor]:
     """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one, which computes in `dtype`."""
-    state = {f"denoiser.{name}": p[None].to(dtype) for name, p in denoiser.named_parameters()}
+    state = {
+        # Statistics of a batch stay as they are, as in a cohort.
+        f"denoiser.{name}": p[None] if name.rpartition(".")[2] in STATISTICS else p[None].to(dtype)
+        for name, p in denoiser.named_parameters()
+    }
     state |= {f"process.{name}": p[None, None] for name, p in process.named_parameters()}
     drawing = Drawing(CohortDenoiser(denoiser), process, recipe, stepwise=True).eval()
 

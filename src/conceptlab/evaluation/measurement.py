@@ -82,7 +82,7 @@ class Context:
 class Live:
     """One member at one evaluation: its weights in a plain module, what it drew for every prompt, and what the judge
     reads in it. Unusual prompts may make images unlike any that a probe has seen, such as empty ones: `agreed` has
-    only what the second probe sees, too, where there is one."""
+    only what the second probe sees, too, where there is one; `second` is what that sees by itself."""
 
     context: Context
     step: int
@@ -92,6 +92,7 @@ class Live:
     images: Mapping[str, Tensor]
     read: Mapping[str, Probabilities]
     agreed: Mapping[str, Probabilities] = field(default_factory=dict)
+    second: Mapping[str, Probabilities] = field(default_factory=dict)
     # The checkpoints kept so far, by step; read only when asked for.
     kept: Callable[[], Mapping[int, Mapping[str, Tensor]]] = dict
 
@@ -141,7 +142,12 @@ def all_prompts(measurements: Sequence[Measurement], context: Context, images: i
 
 
 def once_each(prompts: Iterable[Prompt]) -> list[Prompt]:
-    return list({prompt.name: prompt for prompt in prompts}.values())
+    """Of those with one name, the one with most images."""
+    found: dict[str, Prompt] = {}
+    for prompt in prompts:
+        if prompt.name not in found or found[prompt.name].images < prompt.images:
+            found[prompt.name] = prompt
+    return list(found.values())
 
 
 def observe(
@@ -149,9 +155,9 @@ def observe(
     contexts: Sequence[Context],
     images: int,
     draw: Callable[[list[list[Prompt]]], list[dict[str, Tensor]]],
-) -> list[tuple[dict[str, Tensor], Seen, Seen]]:
+) -> list[tuple[dict[str, Tensor], Seen, Seen, Seen]]:
     """Draw for all measurements of all members and read the images, in two rounds: what each member drew, what its
-    judge sees in it, and on what both probes agree."""
+    judge sees in it, on what both probes agree, and what the second sees."""
     asked = [all_prompts(measurements, context, images) for context in contexts]
     drawn = draw(asked) if asked[0] else [{} for _ in contexts]
     seen = [sights(context, pictures) for context, pictures in zip(contexts, drawn)]
@@ -164,14 +170,14 @@ def observe(
     return [(pictures, *found) for pictures, found in zip(drawn, seen)]
 
 
-def sights(context: Context, images: Mapping[str, Tensor]) -> tuple[Seen, Seen]:
-    """What the judge sees in the images of each prompt, and what of it the second probe sees, too."""
+def sights(context: Context, images: Mapping[str, Tensor]) -> tuple[Seen, Seen, Seen]:
+    """What the judge sees in the images of each prompt, what of it the second probe sees, too, and what that sees."""
     found = read(context.judge, images) if images else {}
     if context.second is None or not images:
-        return found, dict(found)
+        return found, dict(found), {}
     other = read(context.second, images)
     space = context.world.space
-    return found, {name: agreed(space, seen, other[name]) for name, seen in found.items()}
+    return found, {name: agreed(space, seen, other[name]) for name, seen in found.items()}, other
 
 
 def read(probe: Probe, images: Mapping[str, Tensor]) -> Seen:

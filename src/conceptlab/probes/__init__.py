@@ -6,7 +6,14 @@ from conceptlab.probes.detector import Detector, Found
 from conceptlab.probes.files import load_probe, save_probe
 from conceptlab.probes.learned import Fitting, LearnedProbe
 from conceptlab.probes.train import KINDS, real_images, train_probe
-from conceptlab.probes.validate import LEAST_JOINT, Validation, correct, require_judge, validate
+from conceptlab.probes.validate import (
+    LEAST_JOINT,
+    Validation,
+    correct,
+    correct_drawn,
+    require_judge,
+    validate,
+)
 
 __all__ = [
     "KINDS",
@@ -19,6 +26,7 @@ __all__ = [
     "Probe",
     "Validation",
     "correct",
+    "correct_drawn",
     "labels_of",
     "load_probe",
     "real_images",

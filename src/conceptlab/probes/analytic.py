@@ -58,10 +58,8 @@ class AnalyticProbe(Probe):
         nearest = apart[apart > 0].min() if bool((apart > 0).any()) else apart.new_ones(())
         distances = torch.cdist(measured, expected) / (_SHARPNESS * nearest)
         table = (-0.5 * distances.square()).softmax(1)
-        # Where there is no object only its background can be told.
-        if name == "background":
-            return table
-        return torch.where(reading.found[:, None], table, 1 / len(expected))
+        # Where there is no object nothing is read, the background neither: no class is drawn.
+        return table * reading.found[:, None]
 
 
 def _expected_shapes(world: Shapes) -> dict[str, Tensor]:

@@ -124,3 +124,9 @@ def correct(observed: np.ndarray, confusion: np.ndarray) -> np.ndarray:
     rows = np.vstack([confusion.T, np.full(len(observed), weight)])
     shares, _ = scipy.optimize.nnls(rows, np.append(observed, weight))
     return shares / shares.sum()
+
+
+def correct_drawn(observed: np.ndarray, confusion: np.ndarray) -> np.ndarray:
+    """`correct` for shares that lack what shows nothing: empty images belong to no class, whatever the confusion."""
+    shown = float(np.sum(observed))
+    return shown * correct(observed / shown, confusion) if shown > 0 else np.zeros(len(observed))

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
 from conceptlab.figures import Line
-from conceptlab.probes import correct
+from conceptlab.probes import correct_drawn
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member, gather
 from conceptlab.store.files import read_json
@@ -75,14 +75,14 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
 
 
 def _corrected(member: Member) -> pd.DataFrame:
-    """Accuracies with the probe's confusion on real photographs taken out (`probes.correct`)."""
+    """Accuracies with the probe's confusion on real photographs taken out (`probes.correct_drawn`)."""
     confusion = np.array(read_json(member.path / "probe.json")["judge"]["validation"]["confusion"])
     codes = [member.world.space.code(cls) for cls in member.world.space]
     rows = gather([member]).query("measure == 'drawn' and weights == 'raw'")
     found = []
     for (step, cls), drawn in rows.groupby(["step", "class"]):
         observed = drawn.set_index("variable")["value"].reindex(codes).fillna(0.0).to_numpy()
-        share = correct(observed / observed.sum(), confusion)[codes.index(str(cls))]
+        share = correct_drawn(observed, confusion)[codes.index(str(cls))]
         found.append({"seed": member.recipe.seed, "step": step, "class": cls, "value": float(share)})
     return pd.DataFrame(found)
 
