@@ -99,7 +99,7 @@ def test_ratios_and_order_of_censored_times():
     rows = [
         (1, 0, 100), (1, 0, 400), (1, 1, 400), (1, 2, 800),  # 200 → 400 → 800
         (2, 0, 100), (2, 0, 100), (2, 1, math.nan), (2, 2, 900),  # the middle group never came
-        (3, 0, 100), (3, 1, 200), (3, 2, math.nan),  # the last group never came; one row of group 0
+        (3, 0, 100), (3, 0, 100), (3, 1, 200), (3, 2, math.nan),  # the last group never came
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["seed", "distance", "time"])
     groups = group_times(frame, "distance", first=10, last=1000)
@@ -116,6 +116,19 @@ def test_ratios_and_order_of_censored_times():
         group_times(frame, "hue", first=10, last=1000)
     absent = group_times(frame[(frame.seed != 3) | (frame.distance != 2)], "distance", first=10, last=1000)
     assert bounds(absent[2])[3] == (-INF, INF)
+    # Nor is a mean over fewer classes the same number.
+    fewer = group_times(frame.drop(index=[8]), "distance", first=10, last=1000)
+    assert bounds(fewer[0])[3] == (-INF, INF)
+    assert bounds(fewer[0])[1] == pytest.approx((200, 200))
+
+
+def test_a_correlation_over_fewer_settings_is_unknown():
+    frame = pd.DataFrame(
+        {"seed": [1] * 5 + [2] * 3, "x": [1, 2, 3, 4, 5, 1, 2, 3], "y": [2, 1, 3, 4, 5, 1, 2, 3]}
+    )
+    found = correlation(frame, "x", "y")
+    assert found.low[0] == pytest.approx(0.9)
+    assert bounds(found)[2] == (-INF, INF)
 
 
 def test_final_values_ignore_no_seed_and_no_class():

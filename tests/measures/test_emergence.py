@@ -57,7 +57,7 @@ def test_a_table_of_times():
     assert table.loc[(0, "00"), "time"] == 200
     assert table.loc[(1, "11"), "time"] == 700
     assert math.isnan(table.loc[(0, "10"), "time"])
-    assert table["last"].unique().tolist() == [1000]
+    assert table["last"].unique().tolist() == [900]  # from there on three in a row cannot be seen
 
 
 def test_a_model_draws_since_its_last_training_class_does():
@@ -73,3 +73,17 @@ def test_a_model_draws_since_its_last_training_class_does():
     assert drawing_since(table, 0.5) == 20
     assert drawing_since(table, 0.55) != drawing_since(table, 0.55), "never three times in a row"
     assert drawing_since(table[table["class"] == "0"], 0.65) == 30
+
+
+def test_one_reading_of_noise_is_not_drawing():
+    """An untrained network's noise is read as one class whatever is asked for; two at once is drawing."""
+    noise = {
+        "a": [1.0, 1.0, 1.0, 0.2, 0.9, 1.0, 1.0],
+        "b": [0.0, 0.0, 0.0, 0.9, 0.9, 0.9, 1.0],
+        "rare": [0.0] * 7,
+    }
+    rows = [(step, cls, v) for cls, curve in noise.items() for step, v in zip(range(10, 80, 10), curve)]
+    table = pd.DataFrame(rows, columns=["step", "class", "value"])
+    assert math.isnan(drawing_since(table, 0.8))
+    assert drawing_since(table, 0.8, classes=2) == 50
+    assert drawing_since(table, 0.8, classes=1) == 10

@@ -70,7 +70,8 @@ def judge_measured(measured: Sequence[Measured], scale: str) -> list[Verdict]:
     fingerprint = thresholds_hash([m.claim for m in measured])
     families: dict[str, list[int]] = defaultdict(list)
     for i, m in enumerate(measured):
-        if m.claim.kind == "empirical" and len(m.values) >= 2:
+        known = len(m.values) - m.claim.transformed(m.values).unknown
+        if m.claim.kind == "empirical" and len(m.values) >= 2 and known:
             families[m.claim.paper].append(i)
     levels: dict[int, tuple[float, int]] = {}
     for members in families.values():
@@ -121,7 +122,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     unknown = max(m.values.unknown, values.unknown)
     notes, ends, outcome = [about], (-np.inf, np.inf), "inconclusive"
     if level is None:
-        notes.insert(0, m.reason or ("one seed has no spread" if len(values) else "no value"))
+        notes.insert(0, m.reason or ("one seed has no spread" if len(values) == 1 else "no value"))
     elif claim.interval == "student" and undecidable(values, claim.resolution):
         notes.insert(0, "all seeds tie and the claim states no resolution, so no spread is known")
     else:

@@ -71,8 +71,11 @@ def correlation(
     ranks in an unknown order; Pearson's r does not exist, and the seed is unknown.
     """
     _need(frame, "seed", x, y)
-    bounds = {}
+    bounds, settings = {}, frame.groupby("seed").size().max()
     for seed, rows in frame.groupby("seed"):
+        if len(rows) < settings:  # something is missing: not comparable with the others
+            bounds[seed] = (math.nan, math.nan)
+            continue
         pair = rows[x].to_numpy(float), rows[y].to_numpy(float)
         bounds[seed] = _spearman(*pair) if method == "spearman" else (_pearson(*pair),) * 2
     low, high = np.array(list(bounds.values())).T

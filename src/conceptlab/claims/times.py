@@ -52,6 +52,10 @@ def group_times(
         low, high = (
             np.exp(np.bincount(cell, np.log(bounds[end]), len(rows)) / rows).reshape(shape) for end in bounds
         )
+    # A seed that lacks a row is unknown, too: a mean over fewer classes would be another number.
+    counts = rows.reshape(shape)
+    whole = counts == counts.max(axis=1, keepdims=True)
+    low, high = (np.where(whole, end, np.nan) for end in (low, high))
     return {group: PerSeed(tuple(seed_names), low[i], high[i]) for i, group in enumerate(group_names)}
 
 

@@ -47,12 +47,14 @@ def _crossing(steps: np.ndarray, curve: np.ndarray, level: float, *, last: bool)
     return float(steps[i] + share * (steps[i + 1] - steps[i]))
 
 
-def drawing_since(accuracies: pd.DataFrame, threshold: float) -> float:
-    """Since when a model draws: every class of a table (`step`, `class`, `value`) is at the threshold or above, for
-    some evaluations in a row. The table is of the training classes; before they are drawn images are noise and blots,
-    which a probe takes for some class or other, and nothing may be credited to the model."""
-    worst = accuracies.groupby(["step", "class"])["value"].mean().groupby("step").min()
-    return emergence_time(worst.index.to_numpy(), worst.to_numpy(), threshold)
+def drawing_since(accuracies: pd.DataFrame, threshold: float, classes: int | None = None) -> float:
+    """Since when a model draws: every class of a table (`step`, `class`, `value`), or at least so many of them, is at
+    the threshold or above, for some evaluations in a row. The table is of the training classes; before they are drawn
+    images are noise and blots, which a probe takes for some class or other, and nothing may be credited to the model.
+    Two classes are enough where all noise looks alike to it."""
+    best_first = accuracies.groupby(["step", "class"])["value"].mean().groupby("step")
+    kth = best_first.apply(lambda values: values.nlargest(classes or len(values)).iloc[-1])
+    return emergence_time(kth.index.to_numpy(), kth.to_numpy(), threshold)
 
 
 def emergence_table(
@@ -64,7 +66,8 @@ def emergence_table(
 ) -> pd.DataFrame:
     """Emergence times of the curves of a tidy table, one row for each combination of the columns `by`.
 
-    `last` is the last step of the curve: where `time` is NaN the time is censored there.
+    Where `time` is NaN it is censored at `last`: the last evaluation but one, where a class may have emerged whose
+    third evaluation in a row was never made.
     """
     rows = metrics[
         (metrics["measure"] == measure) & (metrics["weights"] == weights) & (metrics["variable"] == "")
@@ -74,5 +77,6 @@ def emergence_table(
         mean = curve.groupby("step")["value"].mean()
         time = emergence_time(mean.index.to_numpy(), mean.to_numpy(), threshold)
         named = dict(zip(by, key if isinstance(key, tuple) else (key,)))
-        found.append({**named, "time": time, "last": int(mean.index[-1]), "final": float(mean.iloc[-1])})
+        last = int(mean.index[max(0, len(mean) + 1 - CONSECUTIVE)])
+        found.append({**named, "time": time, "last": last, "final": float(mean.iloc[-1])})
     return pd.DataFrame(found)
