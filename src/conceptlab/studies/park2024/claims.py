@@ -8,15 +8,17 @@ from typing import Any
 
 from conceptlab.claims import SHARE, Claim, accuracy_resolution
 from conceptlab.studies.park2024 import statistics as stats
+from conceptlab.studies.park2024.recipes import SIZES
 from conceptlab.studies.park2024.tables import THRESHOLD
 
 _IMAGES = 32
 RANK = "Spearman's rank correlation over separations, within a seed"
 # Standard error of Fisher's z of one rank correlation over n settings, √(1.06/(n - 3)): seeds that all have the
 # settings in perfect order tie, and are not believed to be more certain than this.
-OVER_SIX, OVER_FOUR = math.sqrt(1.06 / 3), math.sqrt(1.06)
-# Standard error of the mean of six ranks that are uniform.
-SIX_RANKS = math.sqrt(1 / 12 / 6)
+_SEPARATIONS = len(SIZES["paper"].separations)
+OVER_SEPARATIONS, OVER_FOUR = math.sqrt(1.06 / (_SEPARATIONS - 3)), math.sqrt(1.06)
+# Standard error of the mean of as many ranks that are uniform.
+MEAN_RANK = math.sqrt(1 / 12 / _SEPARATIONS)
 WITHIN = "rank correlation over seeds within a separation, each seed's share"
 
 
@@ -42,7 +44,7 @@ FIG1 = (
         threshold=0.0,
         side="below",
         transform="fisher",
-        resolution=OVER_SIX,
+        resolution=OVER_SEPARATIONS,
     ),
     _claim(
         "fig1",
@@ -63,7 +65,7 @@ FIG1 = (
         threshold=0.0,
         side="above",
         transform="fisher",
-        resolution=OVER_SIX,
+        resolution=OVER_SEPARATIONS,
     ),
     _claim(
         "fig1",
@@ -74,7 +76,7 @@ FIG1 = (
         threshold=0.0,
         side="above",
         transform="fisher",
-        resolution=OVER_SIX,
+        resolution=OVER_SEPARATIONS,
     ),
 )
 FIG2 = (
@@ -127,7 +129,7 @@ FIG4 = (
         stats.loss_kink,
         threshold=stats.POWER,
         side="below",
-        resolution=SIX_RANKS,
+        resolution=MEAN_RANK,
         limits=SHARE,
     ),
     _claim(
@@ -139,7 +141,7 @@ FIG4 = (
         threshold=0.0,
         side="above",
         transform="fisher",
-        resolution=OVER_SIX,
+        resolution=OVER_SEPARATIONS,
     ),
     _claim(
         "fig4",

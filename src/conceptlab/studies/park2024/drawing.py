@@ -141,5 +141,5 @@ def seeds_caption(page: Page, table: pd.DataFrame, text: str, *, bands: bool = T
 
 
 def median_time(times: pd.DataFrame, kind: str) -> float:
-    """The median over seeds, NaN where half of them or more never reach it."""
+    """The median over seeds, infinite where half of them or more never reach it."""
     return float(times[kind].fillna(np.inf).median()) if len(times) else float("nan")

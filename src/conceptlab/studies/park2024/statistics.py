@@ -53,11 +53,14 @@ def evaluations_between(tables: Tables) -> PerSeed:
 
 
 def over_separations(x: str, y: str, tables: Tables) -> PerSeed:
-    """Within each seed Spearman's rank correlation over separations; times never reached hold the top ranks."""
+    """Within each seed Spearman's rank correlation over separations; times never reached hold the top ranks, a
+    distance that is not known makes the seed unknown."""
     times = _unmasked(tables)
     if x == "signal":
         times = times.assign(signal=times["separation"].map(signal_of(tables["signal"])))
-    return correlation(times.assign(x=times[x].fillna(math.inf), y=times[y].fillna(math.inf)), "x", "y")
+    never = {name: math.inf for name in (x, y) if name not in ("signal", "approach")}
+    filled = times.fillna(never)
+    return correlation(filled.assign(x=filled[x], y=filled[y]), "x", "y")
 
 
 def within_separations(x: str, y: str, tables: Tables) -> PerSeed:
