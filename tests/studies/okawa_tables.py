@@ -61,7 +61,8 @@ def _bottleneck(v: Array) -> Tables:
 
 def _rules(v: Array) -> Tables:
     errors = {"product": 0.1 * v, "minimum": 0.1, "Fréchet bound": 0.3}
-    return {"rules": _join([_frame(v, rule=rule, error=error) for rule, error in errors.items()])}
+    rules = _join([_frame(v, rule=rule, error=error) for rule, error in errors.items()])
+    return {"rules": rules, "curves": _frame(v)}
 
 
 def _gender(v: Array) -> Tables:

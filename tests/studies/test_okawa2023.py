@@ -20,10 +20,10 @@ from conceptlab.store import Store
 from conceptlab.store.files import write_sheet
 from conceptlab.studies import SCALES, Order, Results, find, run
 from conceptlab.studies.okawa2023 import STUDY, recipes
-from conceptlab.studies.okawa2023.order import probe_tables
+from conceptlab.studies.okawa2023.order import prediction_errors, probe_tables
 from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base, swept
 from conceptlab.studies.okawa2023.signatures import summary
-from conceptlab.studies.okawa2023.tables import at_common_steps
+from conceptlab.studies.okawa2023.tables import at_common_steps, emergence
 from conceptlab.studies.quickstart_figures import samples_over_training
 from conceptlab.training.cost import training_flops
 from tests.celeba_folder import write_folder
@@ -114,6 +114,33 @@ def test_linear_probes_read_real_images_right_and_something_in_empty_ones(tmp_pa
     read = blank.query("reader == 'linear' and variable == ''").set_index("class")["value"]
     assert read["110"] == 1.0
     assert read.drop("110").max() == 0.0
+
+
+def test_noise_that_looks_like_a_class_does_not_emerge() -> None:
+    steps, parts = range(10, 110, 10), []
+    for cls, curve in {"000": [0, 0, 0, 0, 1, 1, 1, 1, 1, 1], "001": [1, 1, 1, 0, 0, 1, 1, 1, 1, 1]}.items():
+        parts.append(pd.DataFrame({"step": steps, "class": cls, "value": curve, "distance": 0}))
+    held_out = [1, 1, 1, 1, 0, 0, 0, 1, 1, 1]
+    parts.append(pd.DataFrame({"step": steps, "class": "011", "value": held_out, "distance": 1}))
+    curves = pd.concat(parts).assign(seed=0, variable="", measure="accuracy")
+    times = emergence(curves).set_index("class")["time"]
+    assert dict(times) == {"000": 60.0, "001": 60.0, "011": 80.0}
+
+
+def test_rules_for_the_joint_accuracy_are_told_apart_where_something_is_drawn() -> None:
+    """Independent variables, and a share of empty images, which are wrong in all of them at once: the product is exact
+    among the others, however many are empty; where most are, nothing can be told."""
+    parts = []
+    for step, empty in enumerate((0.0, 0.2, 0.4, 0.8)):
+        right = {"shape": 0.6, "size": 0.8, "colour": 0.5, "": 0.24}
+        rows = [{"variable": v, "measure": "accuracy", "value": (1 - empty) * p} for v, p in right.items()]
+        rows.append({"variable": "nothing", "measure": "drawn", "value": empty})
+        parts.append(pd.DataFrame(rows).assign(step=step))
+    curves = pd.concat(parts).assign(seed=0, distance=1, **{"class": "111"})
+    rules = prediction_errors(curves).set_index("rule")
+    assert rules["points"]["product"] == 3
+    assert rules["error"]["product"] == pytest.approx(0.0, abs=1e-12)
+    assert rules["error"]["minimum"] == pytest.approx(0.26)
 
 
 def test_where_one_sheet_is_kept_several_of_its_drawings_are_shown(tmp_path: Path) -> None:

@@ -63,7 +63,8 @@ def _product_rule(tables: Tables) -> PerSeed:
     if rules.empty:
         raise NoData("no held-out class had two variables between .2 and .9 at any evaluation")
     errors = rules.pivot_table(index="seed", columns="rule", values="error")
-    return PerSeed.exact(errors["product"] / errors[["minimum", "Fréchet bound"]].min(axis=1))
+    found = errors["product"] / errors[["minimum", "Fréchet bound"]].min(axis=1)
+    return PerSeed.exact(found.reindex(tables["curves"]["seed"].unique()))
 
 
 def _toy_errors(tables: Tables) -> PerSeed:

@@ -17,7 +17,15 @@ from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
 from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.signatures import signatures
-from conceptlab.studies.okawa2023.tables import at_common_steps, emergence, final, joint, labelled, shown
+from conceptlab.studies.okawa2023.tables import (
+    among_drawn,
+    at_common_steps,
+    emergence,
+    final,
+    joint,
+    labelled,
+    shown,
+)
 from conceptlab.studies.study import Results
 from conceptlab.worlds import RenderedWorld, concept_signal
 
@@ -152,11 +160,8 @@ def correlation_tables(results: Results) -> dict[str, pd.DataFrame]:
         return {"correlation": recipes.correlation_of(recipe)}
 
     curves = labelled(results, label)
-    rows = curves[curves["measure"] == "accuracy"]
-    against = rows[[cls[0] != cls[1] for cls in rows["class"]]]
-    wide = against.pivot_table(
-        index=["seed", "correlation", "class", "step"], columns="variable", values="value"
-    )
+    against = curves[[len(cls) > 1 and cls[0] != cls[1] for cls in curves["class"]]]
+    wide = among_drawn(against, ["seed", "correlation", "class", "step"])
     departure = (wide[""] - wide.drop(columns="").prod(axis=1)).abs()
     mean = departure.groupby(level=["seed", "correlation"]).mean().rename("value").reset_index()
     return {

@@ -137,7 +137,10 @@ def _delay(tables: Tables) -> PerSeed:
     """Spearman's ρ of the share of draws with the emergence time of unseen classes that need the rare value."""
     rows = _rows(tables["times"], "no sweep of shares", way=("drawn rarely", "base"), role="out")
     logs = rows.assign(time=np.log(rows["time"].fillna(math.inf)))
-    mean = logs.groupby(["seed", "share"])["time"].mean().reset_index()
+    by_share = logs.groupby(["seed", "share"])["time"]
+    # With some classes never reached and others early, where the share ranks is not known.
+    never = by_share.agg(lambda times: np.isinf(times).mean())
+    mean = by_share.mean().where(never.isin((0, 1))).reset_index()
     return correlation(mean, "share", "time")
 
 

@@ -10,14 +10,22 @@ import numpy as np
 import pandas as pd
 import torch
 
-from conceptlab.measures import emergence_time, relative_rise
+from conceptlab.measures import CONSECUTIVE, emergence_time, relative_rise
 from conceptlab.probes import Probe, train_probe
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
 from conceptlab.studies.okawa2023.recipes import four
 from conceptlab.studies.okawa2023.settings import THRESHOLD, base
 from conceptlab.studies.okawa2023.signatures import signatures
-from conceptlab.studies.okawa2023.tables import emergence, final, joint, labelled, shown
+from conceptlab.studies.okawa2023.tables import (
+    among_drawn,
+    credited,
+    emergence,
+    final,
+    joint,
+    labelled,
+    shown,
+)
 from conceptlab.studies.sampling_check import sampling_tables
 from conceptlab.studies.study import Results, Scale
 from conceptlab.theory.toy import critical_time, fit_rate, simulate, success_probability
@@ -69,21 +77,21 @@ def _rises(curves: pd.DataFrame) -> pd.DataFrame:
 
 def _bottleneck(curves: pd.DataFrame) -> pd.DataFrame:
     """`time` of the joint accuracy and of every single variable of the furthest class."""
-    own = curves[(curves["class"] == furthest(curves)) & (curves["measure"] == "accuracy")]
+    own = credited(curves)
+    own = own[(own["class"] == furthest(curves)) & (own["measure"] == "accuracy")]
     rows = []
     for (seed, variable), mine in own.sort_values("step").groupby(["seed", "variable"]):
         time = emergence_time(mine["step"], mine["value"], THRESHOLD)
         rows.append({"seed": seed, "variable": variable or "joint", "time": time})
-    return pd.DataFrame(rows).assign(first=float(curves["step"].min()), last=float(curves["step"].max()))
+    steps = np.unique(own["step"])
+    return pd.DataFrame(rows).assign(first=float(steps[0]), last=float(steps[1 - CONSECUTIVE]))
 
 
 def prediction_errors(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Mean absolute error of each rule for the joint accuracy, where it can be told apart from the others: at least two
     variables between .2 and .9. Under independence the joint is the product of single accuracies; it can never exceed
     their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1))."""
-    rows = curves[(curves["measure"] == "accuracy") & (curves["distance"] > 0)]
-    keys = ["seed", *by, "class", "step"]
-    wide = rows.pivot_table(index=keys, columns="variable", values="value")
+    wide = among_drawn(curves[curves["distance"] > 0], ["seed", *by, "class", "step"])
     single = wide.drop(columns="")
     undecided = wide[((single >= 0.2) & (single <= 0.9)).sum(axis=1) >= 2]
     single = undecided.drop(columns="")

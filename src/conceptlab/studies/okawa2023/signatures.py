@@ -12,7 +12,7 @@ from conceptlab.concepts import Split
 from conceptlab.measures import emergence_time
 from conceptlab.store import Member, Signature, gather
 from conceptlab.studies.okawa2023.settings import THRESHOLD
-from conceptlab.studies.okawa2023.tables import Label, joint, plain
+from conceptlab.studies.okawa2023.tables import Label, credited, joint, plain
 from conceptlab.studies.study import Results, Tables
 
 _NO_GAP = 0.1  # additive and multiplicative accuracy that never differ by more tell the same story
@@ -42,7 +42,7 @@ def _signature(member: Member) -> dict[str, Any]:
     held_out = [space.code(cls) for cls in split.held_out]
     furthest = space.code(max(space, key=lambda cls: (split.distance(cls), cls)))
     gap = _gap(curves, furthest)
-    delay = _largest_delay(curves, split)
+    delay = _largest_delay(credited(curves), split)
     value = float(last[held_out].mean()) if held_out else math.nan
     worst = min(held_out, key=lambda code: last[code]) if held_out else furthest
     instead, share = _instead(curves, worst)
@@ -126,7 +126,7 @@ def summary(tables: Tables) -> list[Signature]:
         ),
         _counted("no delay of rare values", compared["no_delay"], delay),
         _counted(
-            "worst held-out class mostly drawn as another",
+            "worst held-out class mostly drawn as something else, or not at all",
             tested["drawn_share"] > tested["worst_accuracy"],
             _drawn_as(tested),
         ),

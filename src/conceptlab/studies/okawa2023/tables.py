@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.claims import PerSeed, group_times
-from conceptlab.measures import emergence_table
+from conceptlab.measures import drawing_since, emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.store import gather
 from conceptlab.studies.okawa2023.settings import THRESHOLD
@@ -51,14 +51,42 @@ def joint(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
     return curves[(curves["measure"] == measure) & (curves["variable"] == "")]
 
 
+def among_drawn(curves: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+    """Accuracies with a column for each variable and "" for all, among images in which something is drawn: an empty one
+    is wrong in every variable at once, which says nothing about how they go together. Evaluations at which most images
+    of a class are empty are left out."""
+    wide = curves[curves["measure"] == "accuracy"].pivot_table(
+        index=list(keys), columns="variable", values="value"
+    )
+    empty = curves[(curves["measure"] == "drawn") & (curves["variable"] == "nothing")]
+    drawn = 1 - empty.set_index(list(keys))["value"].reindex(wide.index).fillna(0.0)
+    return wide[drawn >= 0.5].div(drawn[drawn >= 0.5], axis=0)
+
+
 def final(curves: pd.DataFrame, by: Sequence[str] = ("seed",)) -> pd.DataFrame:
     """The rows of each member's last evaluation; `by` names what tells members apart."""
     last = curves.groupby(list(by))["step"].transform("max")
     return curves[curves["step"] == last]
 
 
+def credited(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+    """Curves with everything set to 0 until the model draws. A judge takes the noise of an untrained network for some
+    class, which then seems to emerge at the first evaluation; two training classes at once it cannot take it for."""
+    members = ["seed", *by]
+    seen = joint(curves[curves["distance"] == 0])
+    since = seen.groupby(members)[["step", "class", "value"]].apply(
+        lambda own: drawing_since(own, THRESHOLD, classes=min(2, own["class"].nunique()))
+    )
+    begun = curves.join(since.rename("since"), on=members)["since"]
+    return curves.assign(value=curves["value"].where(curves["step"] >= begun, 0.0))
+
+
 def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accuracy") -> pd.DataFrame:
     """When each class emerges in each seed and setting; `first` and `last` bound what could be seen."""
+    return _times(credited(curves, by), by, measure)
+
+
+def _times(curves: pd.DataFrame, by: Sequence[str], measure: str = "accuracy") -> pd.DataFrame:
     found = emergence_table(
         curves.assign(weights="raw"), THRESHOLD, by=["seed", *by, "class", "distance"], measure=measure
     )
@@ -67,9 +95,10 @@ def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accu
 
 def variable_emergence(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """When each variable of each class emerges by itself."""
-    single = curves[(curves["measure"] == "accuracy") & (curves["variable"] != "")]
+    own = credited(curves, by)
+    single = own[(own["measure"] == "accuracy") & (own["variable"] != "")]
     parts = [
-        emergence(rows.assign(variable=""), by).assign(variable=variable)
+        _times(rows.assign(variable=""), by).assign(variable=variable)
         for variable, rows in single.groupby("variable")
     ]
     return pd.concat(parts, ignore_index=True)
