@@ -14,6 +14,7 @@ from conceptlab.figures import Line
 from conceptlab.store import Member
 from conceptlab.studies.okawa2023.order import LEVEL, P_TOY, furthest
 from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.okawa2023.tables import begun
 from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Tables
 from conceptlab.theory.toy import success_probability
@@ -44,17 +45,20 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     ax = page.add_subplot(grid[1, :])
     figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
     samples_over_training(ax, member, shown_classes(split), columns=_WIDE)
-    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {marks_text(times, THRESHOLD)}")
+    since = "Nothing counts before a model draws two training classes. " if begun(curves).any() else ""
+    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {since}{marks_text(times, THRESHOLD)}")
     return page
 
 
 def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
-    """The concept graph, and where it can be drawn as a cube how images of each class move through it."""
+    """The concept graph, and where it can be drawn as a cube how images of each class move through it, since all seeds
+    draw; if some never do, from the start."""
     space, split = member.world.space, member.split
     figures.panel(ax, "a", "Through concept space" if len(space.names) <= 3 else "Concept graph")
     figures.draw_graph(ax, space, split, labels_beside=len(space.names) <= 3)
     if len(space.names) <= 3:
-        figures.trajectories(ax, curves, space, split)
+        drawing = begun(curves).groupby(curves["step"]).transform("all")
+        figures.trajectories(ax, curves[drawing] if drawing.any() else curves, space, split)
 
 
 def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> None:

@@ -72,13 +72,17 @@ def final(curves: pd.DataFrame, by: Sequence[str] = ("seed",)) -> pd.DataFrame:
 def credited(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Curves with everything set to 0 until the model draws. A judge takes the noise of an untrained network for some
     class, which then seems to emerge at the first evaluation; two training classes at once it cannot take it for."""
+    return curves.assign(value=curves["value"].where(begun(curves, by), 0.0))
+
+
+def begun(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
+    """For every row whether its model draws by then."""
     members = ["seed", *by]
     seen = joint(curves[curves["distance"] == 0])
     since = seen.groupby(members)[["step", "class", "value"]].apply(
         lambda own: drawing_since(own, THRESHOLD, classes=min(2, own["class"].nunique()))
     )
-    begun = curves.join(since.rename("since"), on=members)["since"]
-    return curves.assign(value=curves["value"].where(curves["step"] >= begun, 0.0))
+    return curves["step"] >= curves.join(since.rename("since"), on=members)["since"]
 
 
 def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accuracy") -> pd.DataFrame:
