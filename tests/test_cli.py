@@ -149,8 +149,9 @@ def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
     assert main(again) == 0, "redrawn and judged anew from metrics in float32"
     redrawn = conceptlab.load(kept).verdicts
     assert [v.verdict for v in redrawn] == [v.verdict for v in conceptlab.load(out).verdicts]
-    assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 0
-    assert "Not run at paper scale yet: emergence (2 claims)" in (tmp_path / "page.md").read_text()
+    assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 2
+    assert "holds nothing at paper scale" in capsys.readouterr().err
+    assert not (tmp_path / "page.md").exists()
 
 
 def test_ready_makes_only_figures_whose_members_are_there(out, tmp_path, capsys):
@@ -298,3 +299,20 @@ def test_pieces_train_their_share_and_the_whole_is_judged_from_them(tmp_path, ca
     assert main([*common, "--piece", "2/2", "--plan"]) == 0
     assert "1 (1 done already)" in capsys.readouterr().out
     assert main(["run", "quickstart", "--piece", "3/2"]) == 2
+
+
+@pytest.mark.parametrize("option", ["--ready", "--strict"])
+def test_a_piece_is_neither_drawn_nor_judged(option, tmp_path, capsys):
+    out = tmp_path / "runs"
+    assert main(["run", "quickstart", "--scale", "tiny", "--piece", "1/1", option, "--out", str(out)]) == 2
+    assert "leave out --ready and --strict" in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("how", [["--plan"], ["--piece", "1/1"]])
+def test_what_a_run_would_refuse_is_neither_planned_nor_begun(how, tmp_path, capsys):
+    wrong = ["--set", "process.gamma_min=99"]
+    out = tmp_path / "runs"
+    assert main(["run", "quickstart", "--scale", "tiny", *how, *wrong, "--out", str(out)]) == 2
+    assert "gamma_min" in capsys.readouterr().err
+    assert not out.exists()

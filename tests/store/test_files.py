@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from conceptlab.errors import InputError
-from conceptlab.store import Member, files, load
+from conceptlab.store import Member, Store, files, load
 from conceptlab.store.runs import FigureRun
 
 
@@ -65,10 +65,29 @@ def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
     run = FigureRun(tmp_path / "s" / "tiny" / "f")
     run.claim(manifest)
     run.claim({**manifest, "members": ["a", "b"], "seeds": [0, 1]})
+    files.write_json(tmp_path / "members" / "b" / "done.json", {})
     with pytest.raises(InputError, match="another configuration"):
         run.claim({**manifest, "settings": {"steps": 5}})
     run.claim(manifest)
     assert run.manifest["members"] == ["a", "b"], "fewer seeds must not forget the others"
+
+
+def test_a_folder_in_which_nothing_was_made_may_be_claimed_anew(tmp_path):
+    """Else the corrected command would be refused for the sake of the mistaken one."""
+    manifest = {"study": "s", "figure": "f", "scale": "tiny", "settings": {}, "members": ["a"], "seeds": [0]}
+    run = FigureRun(tmp_path / "s" / "tiny" / "f")
+    run.claim({**manifest, "settings": {"steps": 5}})
+    run.claim(manifest)
+    assert run.manifest["settings"] == {}
+    (run.path / "tables").mkdir()
+    with pytest.raises(InputError, match="another configuration"):
+        run.claim({**manifest, "settings": {"steps": 5}})
+
+
+@pytest.mark.parametrize("name", ["../other", "a/b", "", ".hidden", 5])
+def test_a_figure_lies_nowhere_but_in_its_store(tmp_path, name):
+    with pytest.raises(InputError, match="is no name"):
+        Store(tmp_path).figure("quickstart", "tiny", name)
 
 
 def test_loading_what_is_not_there(tmp_path):

@@ -208,4 +208,6 @@ def test_roles_have_sensible_defaults(place):
     assert custom.roles(world, ["000,100"], ["shape=triangle,size=small,colour=red"]).test == ("110",)
     with pytest.raises(InputError, match=r"has no image of class 110 \(triangle, small, red\) to train on"):
         custom.roles(world, ["110"], [])
+    with pytest.raises(InputError, match="shows no image of class 000"):
+        custom.roles(world, ["000:0", "100"], [])
     assert custom.roles(build("circles"), ["00", "01"], []).train == {"00": 500, "01": 500}

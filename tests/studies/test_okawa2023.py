@@ -91,6 +91,16 @@ def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
     assert {verdict.verdict for verdict in made.verdicts} == {"inconclusive"}
 
 
+def test_fewer_seeds_never_take_the_place_of_more(tmp_path: Path) -> None:
+    order = Order(*find("okawa2023.fig5"), "tiny", (0, 1), {})
+    store = write_members(order.all_recipes(), tmp_path)
+    run(order, store, CPU, _quiet)
+    (again,) = run(replace(order, seeds=(1,)), store, CPU, _quiet)
+    assert again.manifest["seeds"] == [0, 1]
+    assert {verdict.seeds for verdict in again.verdicts} == {2}
+    assert "--seeds 2" in again.manifest["command"]
+
+
 # --- Figures 9 and 13 ---
 
 

@@ -41,6 +41,10 @@ def run(options: argparse.Namespace) -> int:
     order = studies.Order(study, figures, options.scale, seeds, settings)
     where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
     store = Store(options.out)
+    if options.piece and (options.ready or options.strict):
+        raise InputError("--piece trains a share and judges nothing; leave out --ready and --strict")
+    if options.piece or options.plan:
+        studies.check(order)
     if options.piece:
         return _piece(options, order, where, store)
     if options.plan:
@@ -53,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
-    numbers = "–".join(str(n) for n in sorted({len(order.seeds_of(figure)) for figure in order.figures}))
+    numbers = "–".join(str(n) for n in sorted({len(run.manifest["seeds"]) for run in runs}))
     title = f"{options.study} at {options.scale} scale, {numbers} seeds"
     OUT.print(render_verdicts(verdicts, title, OUT.width))
     if signatures := signature_table(runs):

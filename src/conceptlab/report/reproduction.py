@@ -89,6 +89,10 @@ def reproduction(results: Path, base: Path) -> str:
     for study in studies:
         earlier = {member.id for paper in papers for member in paper.own}
         papers.append(Paper(study, Store(results), earlier))
+    if not any(paper.runs for paper in papers):
+        raise InputError(
+            f"{results} holds nothing at paper scale; run figures with --scale paper and export them"
+        )
     where = Path(os.path.relpath(results.resolve(), base.resolve())).as_posix()
     parts = [_head(where), _glance(papers), _time(papers), *(_paper(paper, where) for paper in papers)]
     return "\n\n".join(parts) + "\n"

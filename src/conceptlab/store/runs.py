@@ -45,6 +45,11 @@ class Store:
         return self.root / "probes" / hash_
 
     def figure(self, study: str, scale: str, figure: str) -> FigureRun:
+        for name in (study, scale, figure):
+            if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name):
+                raise InputError(
+                    f"{name!r} is no name of a study, scale or figure: letters, digits, '-', '_' and '.'"
+                )
         return FigureRun(self.root / study / scale / figure)
 
 
@@ -73,7 +78,9 @@ class FigureRun:
         if path.exists():
             old = self.manifest
             differing = [k for k in ("study", "figure", "scale", "settings") if old.get(k) != manifest.get(k)]
-            if differing:
+            if differing and self._is_bare(old):  # a mistake found too late, or a run ended before it began
+                old = manifest
+            elif differing:
                 was = ", ".join(f"{k}={old.get(k)}" for k in differing)
                 raise InputError(
                     f"{self.path} was made by another configuration ({was}); choose another --out"
@@ -83,6 +90,13 @@ class FigureRun:
                 kept = [m for m in old["members"] if m not in manifest["members"]]
                 manifest = {**manifest, "members": [*manifest["members"], *kept], "seeds": old["seeds"]}
         files.write_json(path, manifest)
+
+    def _is_bare(self, manifest: dict[str, Any]) -> bool:
+        """Is there nothing but the claim: no figure, and no member that was trained for it?"""
+        members = (self.store.root / "members" / id_ / "done.json" for id_ in manifest.get("members", []))
+        return {path.name for path in self.path.iterdir()} <= {"manifest.json"} and not any(
+            path.exists() for path in members
+        )
 
     @cached_property
     def members(self) -> list[Member]:

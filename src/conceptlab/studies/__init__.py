@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conceptlab.errors import InputError, unknown
 from conceptlab.studies import bradley2025, okawa2023, park2024, quickstart, yang2025
-from conceptlab.studies.run import Order, judge_study, parse_seeds, ready, run
+from conceptlab.studies.run import Order, check, judge_study, parse_seeds, ready, run
 from conceptlab.studies.study import SCALES, Figure, Results, Scale, Study, Tables
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Scale",
     "Study",
     "Tables",
+    "check",
     "find",
     "judge_study",
     "parse_seeds",

@@ -61,6 +61,12 @@ def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
     _check_sizes(world, [*shown, *tested])
     if not shown:
         raise InputError("nothing is left to train on; name classes with --train")
+    for cls, count in shown.items():
+        if count == 0:
+            code = space.code(cls)
+            raise InputError(
+                f"--train {code}:0 shows no image of class {code}; leave it out, or put it into --test"
+            )
     counts = {space.code(cls): count or _available(world, cls) for cls, count in shown.items()}
     return Roles(counts, tuple(space.code(cls) for cls in tested))
 

@@ -125,7 +125,7 @@ def run(
 ) -> list[FigureRun]:
     """Train the members that are missing, wherever `train` does that, then make every figure. The same call continues
     after an interruption."""
-    _check(order)
+    check(order)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
     for figure in order.figures:
         runs[figure.id].claim(_manifest(order, figure))
@@ -134,7 +134,8 @@ def run(
     trained = time.perf_counter() - started
     for figure in order.figures:
         begun = time.perf_counter()
-        tables = _make(figure, order, runs[figure.id], store)
+        whole = _with_all_seeds(order, figure, runs[figure.id], store)
+        tables = _make(figure, whole, runs[figure.id], store)
         seconds = time.perf_counter() - begun + (trained if order.recipes(figure) else 0.0)
         # Tables and pictures are made here, on the CPU; members know their own environment.
         made: dict[str, Any] = {
@@ -143,12 +144,20 @@ def run(
         }
         if found := order.study.signatures(tables):
             made["signatures"] = [asdict(signature) for signature in found]
-        runs[figure.id].claim({**_manifest(order, figure), **made})
+        runs[figure.id].claim({**_manifest(whole, figure), **made})
     judge_study(order.study, order.scale, store)
     return list(runs.values())
 
 
-def _check(order: Order) -> None:
+def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) -> Order:
+    """The order with every seed that a figure has been made with before: fewer never take the place of more."""
+    seeds = tuple(sorted({*order.seeds_of(figure), *run.manifest["seeds"]}))
+    more = replace(order, seeds=seeds)
+    trained = more.recipes(figure) and not executors.pending(more.recipes(figure), store)
+    return more if trained else order
+
+
+def check(order: Order) -> None:
     """What is asked for can be had: found out before a folder is claimed for it."""
     for figure in order.figures:
         for setting, remedy in figure.needs.items():

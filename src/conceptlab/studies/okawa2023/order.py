@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from conceptlab.measures import CONSECUTIVE, emergence_time, relative_rise
+from conceptlab.measures import emergence_time, last_start, relative_rise
 from conceptlab.probes import Probe, train_probe
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
@@ -83,8 +83,7 @@ def _bottleneck(curves: pd.DataFrame) -> pd.DataFrame:
     for (seed, variable), mine in own.sort_values("step").groupby(["seed", "variable"]):
         time = emergence_time(mine["step"], mine["value"], THRESHOLD)
         rows.append({"seed": seed, "variable": variable or "joint", "time": time})
-    steps = np.unique(own["step"])
-    return pd.DataFrame(rows).assign(first=float(steps[0]), last=float(steps[1 - CONSECUTIVE]))
+    return pd.DataFrame(rows).assign(first=float(own["step"].min()), last=float(last_start(own["step"])))
 
 
 def prediction_errors(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
