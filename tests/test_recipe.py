@@ -86,6 +86,8 @@ def test_settings_reach_every_level():
         ("optimiser.learning_rate=-1", "at least 0"),
         ("optimiser.betas=[0.9, 1.5]", "must be in"),
         ("ema=1.0", "must be in"),
+        ("optimiser.learning_rate=NaN", "finite"),
+        ('shares={"000": [1e400]}', "finite"),
         ("nothing.here=1", "unknown setting"),
         ("optimiser.betas=[0.9]", "expected"),
         ("world=shapes", "expected"),

@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import math
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -207,10 +208,25 @@ def parse_settings(texts: Iterable[str]) -> dict[str, Any]:
         if not equals or not name:
             raise InputError(f"--set {text}: write it as key=value, e.g. --set optimiser.learning_rate=0.001")
         try:
-            settings[name.strip()] = json.loads(value)
+            settings[name.strip()] = json.loads(value, parse_constant=_no_number)
+            if math.inf in (abs(n) for n in _numbers(settings[name.strip()])):
+                _no_number(value)
         except json.JSONDecodeError:
             settings[name.strip()] = value
     return settings
+
+
+def _no_number(text: str) -> float:
+    raise InputError(f"--set: {text} is no number that a recipe can hold; give a finite one")
+
+
+def _numbers(value: Any) -> Iterator[float]:
+    """All fractional numbers in a JSON value."""
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, list | dict):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _numbers(inner)
 
 
 def flatten(recipe: Recipe) -> dict[str, Any]:

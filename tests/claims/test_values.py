@@ -93,6 +93,8 @@ def test_times_never_reached_and_times_reached_at_once_are_bounds():
     assert frame.to_numpy().tolist() == [[0, 100], [0, 100], [400, 400], [1000, INF], [1000, INF]]
     with pytest.raises(InputError, match="positive"):
         censored_times(pd.Series([1.0]), first=0, last=10)
+    with pytest.raises(NoData, match="more than one evaluation"):
+        censored_times(pd.Series([1.0]), first=10, last=10)
 
 
 def test_ratios_and_order_of_censored_times():

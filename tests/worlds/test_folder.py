@@ -219,15 +219,16 @@ def test_scaling_cropping_and_modes(tmp_path):
     Image.fromarray(left).save(folder / "a.png")
     Image.new("L", (8, 8), 90).save(folder / "b.png")
     Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(folder / "c.png")
-    (folder / "t.csv").write_text("file,kind\na.png,x\nb.png,y\nc.png,y\n")
+    Image.new("P", (8, 8), 0).save(folder / "d.png", transparency=0)
+    (folder / "t.csv").write_text("file,kind\na.png,x\nb.png,y\nc.png,y\nd.png,y\n")
     world = opened(folder, "kind", resolution=4, mode="RGB")
     pixels = load(world).pixels
-    assert pixels.shape == (3, 3, 4, 4)
+    assert pixels.shape == (4, 3, 4, 4)
     # The middle 20×20 of a.png: its left half is red, up to one column of blending.
     assert (pixels[0, 0, :, 0] == 200).all()
     assert (pixels[0, 0, :, 3] == 0).all()
     assert (pixels[1] == 90).all()
-    assert (pixels[2] == 255).all(), "what is transparent lies on white"
+    assert (pixels[2:] == 255).all(), "what is transparent lies on white"
 
 
 # --- bad data ---

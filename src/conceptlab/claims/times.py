@@ -20,10 +20,10 @@ from conceptlab.errors import InputError
 
 def censored_times(times: pd.Series, *, first: float, last: float) -> pd.DataFrame:
     """Bounds `low`, `high` on each time; NaN or anything past `last` means never reached by `last`."""
-    if not 0 < first < last:
-        raise InputError(
-            f"times: the first evaluation ({first:g}) must be positive and before the last ({last:g})"
-        )
+    if first <= 0:
+        raise InputError(f"times: the first evaluation ({first:g}) must be positive")
+    if first >= last:
+        raise NoData("times need more than one evaluation")
     step = times.astype(float)
     never, early = step.isna() | (step > last), step <= first
     low = step.mask(never, last).mask(early, 0.0)

@@ -16,7 +16,7 @@ from conceptlab.measures.censored_line import CensoredLine, fit_censored_line
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import corner_disentanglement, recovery_time
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
-from conceptlab.measures.emergence import CONSECUTIVE, drawing_since, emergence_table, emergence_time, rise
+from conceptlab.measures.emergence import drawing_since, emergence_table, emergence_time, last_start, rise
 from conceptlab.measures.feature_space import cosine_matrix, directions, measured_cosines, orthogonality
 from conceptlab.measures.length import (
     Answer,
@@ -32,7 +32,6 @@ from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
 
 __all__ = [
-    "CONSECUTIVE",
     "Answer",
     "Best",
     "Cells",
@@ -62,6 +61,7 @@ __all__ = [
     "k_max",
     "kept_share",
     "kink_rank",
+    "last_start",
     "measured_cosines",
     "met",
     "nearest_approach",

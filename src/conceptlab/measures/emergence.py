@@ -28,6 +28,13 @@ def emergence_time(
     return float("nan")
 
 
+def last_start(steps: ArrayLike) -> int:
+    """Where a time that was never seen is censored: the last evaluation but one, where a class may have emerged
+    whose third evaluation in a row was never made."""
+    ordered = np.unique(np.asarray(steps))
+    return int(ordered[1 - CONSECUTIVE] if len(ordered) >= CONSECUTIVE else ordered[-1])
+
+
 def rise(steps: ArrayLike, values: ArrayLike, low: float = 0.1, high: float = 0.9) -> tuple[float, float]:
     """Steps at which a curve last leaves `low` and first reaches `high` of its final value, interpolated linearly.
 
@@ -66,8 +73,7 @@ def emergence_table(
 ) -> pd.DataFrame:
     """Emergence times of the curves of a tidy table, one row for each combination of the columns `by`.
 
-    Where `time` is NaN it is censored at `last`: the last evaluation but one, where a class may have emerged whose
-    third evaluation in a row was never made.
+    Where `time` is NaN it is censored at `last` (`last_start`).
     """
     rows = metrics[
         (metrics["measure"] == measure) & (metrics["weights"] == weights) & (metrics["variable"] == "")
@@ -77,6 +83,6 @@ def emergence_table(
         mean = curve.groupby("step")["value"].mean()
         time = emergence_time(mean.index.to_numpy(), mean.to_numpy(), threshold)
         named = dict(zip(by, key if isinstance(key, tuple) else (key,)))
-        last = int(mean.index[max(0, len(mean) + 1 - CONSECUTIVE)])
+        last = last_start(mean.index.to_numpy())
         found.append({**named, "time": time, "last": last, "final": float(mean.iloc[-1])})
     return pd.DataFrame(found)

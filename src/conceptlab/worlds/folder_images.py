@@ -139,7 +139,7 @@ def _pixels(path: Path, resolution: int, mode: str) -> np.ndarray | str:
     try:
         with Image.open(path) as opened:
             picture = ImageOps.exif_transpose(opened)
-            if mode != "RGBA" and picture.mode in ("RGBA", "LA", "PA"):
+            if mode != "RGBA" and (picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info):
                 paper = Image.new("RGBA", picture.size, "white")
                 picture = Image.alpha_composite(paper, picture.convert("RGBA"))
             side = min(picture.size)
