@@ -133,6 +133,9 @@ class Recipe:
             raise InputError(
                 'recipe: the training split is empty; name classes and counts, e.g. {"000": 500}'
             )
+        for masking in self.masking:
+            if not 0 <= masking.share <= 1:
+                raise InputError(f"recipe: the share of a masking is {masking.share}; it must be in [0, 1]")
         if any(share < 0 for share in self.shares.values()) or (
             self.shares and not sum(self.shares.values())
         ):
@@ -337,7 +340,10 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
         if len(inner) == len(value):
             return tuple(_convert(h, v, where) for h, v in zip(inner, value))
     if origin is Mapping and isinstance(value, Mapping):
-        if hint is Part and not isinstance(value.get("name"), str):
+        if arguments[1] is not Any:
+            for name, inner in value.items():
+                _convert(arguments[1], inner, f"{where}.{name}")  # checked only: 1 and 1.0 would hash apart
+        elif not where.endswith(".start") and not isinstance(value.get("name"), str):
             raise InputError(f'{where} needs a name: {{"name": …}}')
         return dict(value)
     if hint is float and isinstance(value, int | float) and not isinstance(value, bool):

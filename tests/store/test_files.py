@@ -72,6 +72,11 @@ def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
     assert run.manifest["members"] == ["a", "b"], "fewer seeds must not forget the others"
 
 
+def test_a_file_is_not_written_where_a_folder_is(tmp_path):
+    with pytest.raises(InputError, match="is a folder, not a file"):
+        files.write_text(tmp_path, "text")
+
+
 def test_a_folder_in_which_nothing_was_made_may_be_claimed_anew(tmp_path):
     """Else the corrected command would be refused for the sake of the mistaken one."""
     manifest = {"study": "s", "figure": "f", "scale": "tiny", "settings": {}, "members": ["a"], "seeds": [0]}

@@ -166,7 +166,7 @@ def test_bad_input_is_one_line_and_exit_code_2(place, monkeypatch, capsys, argum
 
 def test_options_of_custom_are_refused_elsewhere(capsys):
     assert main(["run", "quickstart", "--data", "my_shapes"]) == 2
-    assert "are for `run custom`, not for quickstart" in capsys.readouterr().err
+    assert "for `run custom`, not for quickstart" in capsys.readouterr().err
 
 
 def test_bad_data_are_one_list_and_exit_code_2(tmp_path, monkeypatch, capsys):

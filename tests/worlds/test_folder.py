@@ -18,6 +18,7 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.worlds import DataOptions, build, open_data
 from conceptlab.worlds.folder_images import MOST_PIXELS
+from conceptlab.worlds.folder_table import read_table
 from conceptlab.worlds.labelled import PARTS, load, part_bounds
 from tests.image_folder import everything, write_folder, write_table
 
@@ -362,3 +363,10 @@ def test_too_many_combinations(tmp_path):
     write_table(folder / "labels.csv", table)
     with pytest.raises(InputError, match=r"too many combinations \(1\): 20 × 20 × 20 = 8000, at most 1024"):
         opened(folder, "a", "b", "c")
+
+
+def test_names_like_none_stay_names_and_only_what_is_empty_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("file,hat\na.png,None\nb.png,NA\nc.png,\n")
+    assert read_table(path)["hat"].tolist()[:2] == ["None", "NA"]
+    assert read_table(path)["hat"].isna().tolist() == [False, False, True]

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
     from conceptlab.studies import Figure, Study
     from conceptlab.worlds import DataOptions
 
+OPTIONS = (
+    "data",
+    "world",
+    "train",
+    "test",
+    "variables",
+    "continuous",
+    "resolution",
+    "mode",
+    "table",
+    "files",
+)
+"""Options of `run` that only own data have."""
+
 
 def inspect(options: argparse.Namespace) -> int:
     from conceptlab.report.inspection import inspection_page

@@ -32,10 +32,9 @@ def run(options: argparse.Namespace) -> int:
     if options.study == "custom":
         study, figures = own_data.custom(options, settings)
     else:
-        if options.data or options.world or options.train or options.test:
-            raise InputError(
-                f"--data, --world, --train and --test are for `run custom`, not for {options.study}"
-            )
+        given = [name for name in own_data.OPTIONS if getattr(options, name)]
+        if given:
+            raise InputError(f"--{', --'.join(given)}: for `run custom`, not for {options.study}")
         study, figures = studies.find(options.study)
     seeds = studies.parse_seeds(options.seeds)
     order = studies.Order(study, figures, options.scale, seeds, settings)

@@ -153,7 +153,7 @@ def _result(task: Future[None]) -> None:
     try:
         task.result()
     except BrokenProcessPool as error:
-        raise RuntimeError(
+        raise InputError(
             "a training process died (out of memory?); the same command continues the run"
         ) from error
 

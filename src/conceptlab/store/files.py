@@ -29,6 +29,8 @@ class Busy(InputError):
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: readers see the old or the new file."""
     make_folder(path.parent)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file; give the name of a file")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     os.close(handle)
     temporary = Path(name)

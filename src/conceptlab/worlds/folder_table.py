@@ -90,7 +90,16 @@ def _csv(path: Path) -> pd.DataFrame:
     with path.open(encoding="utf-8-sig") as handle:
         header = handle.readline()
     separator = max(",;\t", key=header.count)
-    return pd.read_csv(path, sep=separator, encoding="utf-8-sig", skipinitialspace=True)
+    # Only what is empty is missing: "None" and "NA" are names like others.
+    return pd.read_csv(
+        path,
+        sep=separator,
+        encoding="utf-8-sig",
+        skipinitialspace=True,
+        keep_default_na=False,
+        na_values=[""],
+        index_col=False,
+    )
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
