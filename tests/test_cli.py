@@ -316,3 +316,10 @@ def test_what_a_run_would_refuse_is_neither_planned_nor_begun(how, tmp_path, cap
     assert main(["run", "quickstart", "--scale", "tiny", *how, *wrong, "--out", str(out)]) == 2
     assert "gamma_min" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_names_that_look_like_markup_are_printed_as_they_are(out, tmp_path, capsys):
+    odd = tmp_path / "runs[old][/b]"
+    shutil.copytree(out, odd)
+    assert main(["verdict", str(odd)]) == 0
+    assert "runs[old][/b]" in capsys.readouterr().out.replace("\n", "")

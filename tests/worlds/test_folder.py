@@ -307,6 +307,12 @@ def test_damaged_tables(tmp_path, content, message):
 
 
 def test_damaged_json_lines_and_parquet(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": ["x", "y"]}\n')
+    with pytest.raises(InputError, match="line 1: 'kind' holds several values"):
+        opened(tmp_path, "kind")
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png"}\n')
+    with pytest.raises(InputError, match="no column beside"):
+        open_data(tmp_path, DataOptions())
     (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": 1}\n{"file": \n')
     with pytest.raises(InputError, match="line 2"):
         opened(tmp_path, "kind")

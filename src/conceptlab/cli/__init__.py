@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plugins.add(options.plugin)
         return options.command(options)
     except InputError as error:
-        ERR.print(f"conceptlab: {error}", markup=False, style="bold red")
+        ERR.print(f"conceptlab: {error}", style="bold red")
         return 2
     except KeyboardInterrupt:
         ERR.print("interrupted; the same command continues where it stopped")

@@ -7,7 +7,8 @@ import sys
 
 from rich.console import Console
 
-# Rich takes a pipe or a log for 80 columns wide; tables of claims need more. COLUMNS overrules both.
+# Rich takes a pipe or a log for 80 columns wide; tables of claims need more. COLUMNS overrules both. Names of files and
+# values may look like markup, and nothing here is.
 _TOLD = sys.stdout.isatty() or "COLUMNS" in os.environ
-OUT = Console(highlight=False, soft_wrap=True, width=None if _TOLD else 140)
-ERR = Console(stderr=True, highlight=False, soft_wrap=True)
+OUT = Console(markup=False, highlight=False, soft_wrap=True, width=None if _TOLD else 140)
+ERR = Console(stderr=True, markup=False, highlight=False, soft_wrap=True)

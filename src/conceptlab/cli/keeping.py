@@ -19,7 +19,7 @@ def export(options: argparse.Namespace) -> int:
     for study, scale in {(run.manifest["study"], run.manifest["scale"]) for run in runs.values()}:
         if study in STUDIES:
             judge_study(STUDIES[study], scale, Store(options.out))
-    OUT.print(exported_text(done, options.out), markup=False)
+    OUT.print(exported_text(done, options.out))
     return 0
 
 
@@ -28,5 +28,5 @@ def reproduction(options: argparse.Namespace) -> int:
     from conceptlab.store.files import write_text
 
     write_text(options.out, describe(options.path, options.out.parent))
-    OUT.print(f"reproduction: {options.out}", markup=False)
+    OUT.print(f"reproduction: {options.out}")
     return 0

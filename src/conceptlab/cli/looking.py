@@ -45,7 +45,7 @@ def report(options: argparse.Namespace) -> int:
     from conceptlab.store import find_figures
 
     runs = {run.path: run for path in options.paths for run in find_figures(path)}
-    OUT.print(f"report: {write(list(runs.values()), options.out)}", markup=False)
+    OUT.print(f"report: {write(list(runs.values()), options.out)}")
     return 0
 
 
@@ -62,7 +62,6 @@ def sample(options: argparse.Namespace) -> int:
     step = options.step or member.checkpoint_steps[-1]
     OUT.print(
         f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
-        markup=False,
     )
     return 0
 
@@ -76,12 +75,12 @@ def elicit(options: argparse.Namespace) -> int:
     member = _first_member(options.path)
     found = ask(member, options.cls, options.n, options.weights)
     OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
-    OUT.print(found.sentence, markup=False)
+    OUT.print(found.sentence)
     pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
     labels = [name.replace(": ", "\n", 1) for name in found.shown]
     page = labelled_sheet(pictures, labels, f"Class {found.code}, asked in {len(labels)} ways")
     write_atomically(options.out, lambda path: page.savefig(path, format="png"))
-    OUT.print(f"{options.out}: what the last checkpoint draws, a row for each way of asking", markup=False)
+    OUT.print(f"{options.out}: what the last checkpoint draws, a row for each way of asking")
     return 0
 
 
@@ -110,9 +109,7 @@ def studio(options: argparse.Namespace) -> int:
 
     default = [Path("runs")] if Path("runs").is_dir() else []
     studio = Studio.of(options.paths or default)
-    serve(
-        studio, options.port, lambda address: OUT.print(f"studio: {address} (Ctrl-C ends it)", markup=False)
-    )
+    serve(studio, options.port, lambda address: OUT.print(f"studio: {address} (Ctrl-C ends it)"))
     return 0
 
 

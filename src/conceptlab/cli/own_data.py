@@ -44,9 +44,9 @@ def inspect(options: argparse.Namespace) -> int:
         print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
     else:
         OUT.print(inspection_table(found))
-        OUT.print(f"page: {page}", markup=False)
+        OUT.print(f"page: {page}")
     for problem in found.problems:
-        ERR.print(f"conceptlab: {problem}", markup=False, style="bold red")
+        ERR.print(f"conceptlab: {problem}", style="bold red")
     return 2 if found.problems else 0
 
 

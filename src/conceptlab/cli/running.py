@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.ready:
         order, lacking = studies.ready(order, store)
         for figure, reason in lacking.items():
-            ERR.print(f"left out: {study.name}.{figure}, {reason}", markup=False)
+            ERR.print(f"left out: {study.name}.{figure}, {reason}")
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     if signatures := signature_table(runs):
         OUT.print(signatures)
     page = report(runs, store.root / study.name / options.scale / "report.html")
-    OUT.print(f"report: {page}", markup=False)
+    OUT.print(f"report: {page}")
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
     return 3 if options.strict and failed else 0
 
@@ -83,6 +83,5 @@ def _piece(options: argparse.Namespace, order: Order, where: Place, store: Store
     OUT.print(
         f"piece {number} of {count}: {len(share)} of {len(recipes)} members are done. Put the folders in "
         f"{store.root / 'members'} of all pieces together, then run this without --piece.",
-        markup=False,
     )
     return 0

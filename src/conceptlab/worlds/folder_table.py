@@ -113,6 +113,11 @@ def _json_lines(path: Path) -> pd.DataFrame:
             raise ValueError(f"line {number}: {error.msg}") from error
         if not isinstance(row, dict):
             raise ValueError(f'line {number} is not an object like {{"file": "a.png", "colour": "red"}}')
+        for name, value in row.items():
+            if isinstance(value, list | dict):
+                raise ValueError(
+                    f"line {number}: '{name}' holds several values; give one, or a column for each"
+                )
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -96,6 +96,8 @@ def _variables(texts: Sequence[str], attributes: pd.DataFrame, where: str) -> Va
         raise InputError(
             f"{where} has {attributes.shape[1]} attributes; choose --variables, e.g. Male Smiling"
         )
+    if attributes.shape[1] == 0:
+        raise InputError(f"{where} has no column beside that of file names; add one for each variable")
     if not chosen:
         raise InputError(
             f"{where}: no column has between 2 and 10 values; choose --variables out of "
