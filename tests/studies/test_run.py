@@ -165,3 +165,14 @@ def test_a_setting_of_which_nothing_can_be_built_is_refused_before_a_folder_is_c
     with pytest.raises(InputError, match=word):
         run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
     assert not list(tmp_path.iterdir())
+
+
+def test_settings_belong_to_what_is_trained(tmp_path):
+    """A figure of theory beside one that trains is not another one for it; a seed that is set is the seed."""
+    theory = replace(FIGURE, id="theory", recipes=lambda scale, seeds: [])
+    study = Study("s", "", "p", (theory, replace(FIGURE, recipes=lambda scale, seeds: [tiny_recipe()])))
+    order = Order(study, study.figures, "tiny", (0,), {"seed": 7, "steps": 2, "evaluation.count": 1})
+    alone, trained = run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
+    assert alone.manifest["settings"] == {}
+    assert trained.manifest["settings"]["steps"] == 2
+    assert trained.manifest["seeds"] == [7] == [member.recipe.seed for member in trained.members]

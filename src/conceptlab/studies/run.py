@@ -154,7 +154,7 @@ def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) 
     seeds = tuple(sorted({*order.seeds_of(figure), *run.manifest["seeds"]}))
     more = replace(order, seeds=seeds)
     trained = more.recipes(figure) and not executors.pending(more.recipes(figure), store)
-    return more if trained else order
+    return more if trained and "seed" not in order.settings else order
 
 
 def check(order: Order) -> None:
@@ -179,6 +179,7 @@ def check(order: Order) -> None:
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
+    recipes = order.recipes(figure)
     return {
         "study": order.study.name,
         "figure": figure.id,
@@ -186,9 +187,10 @@ def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
         "shows": figure.shows,
         "paper": order.study.paper,
         "scale": order.scale,
-        "seeds": list(order.seeds_of(figure)),
-        "settings": {**order.settings, **order.study.about},
-        "members": [recipe.hash for recipe in order.recipes(figure)],
+        "seeds": [order.settings["seed"]] if "seed" in order.settings else list(order.seeds_of(figure)),
+        # What trains nothing is the same whatever is set.
+        "settings": {**(order.settings if recipes else {}), **order.study.about},
+        "members": [recipe.hash for recipe in recipes],
         "command": order.command,
     }
 
