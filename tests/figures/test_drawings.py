@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.text import Annotation, Text
 
 from conceptlab import figures
-from conceptlab.concepts import Split
+from conceptlab.concepts import ConceptSpace, Split, Variable
 from conceptlab.errors import InputError
 from conceptlab.studies.quickstart_figures import draw_emergence, shown_classes
 from conceptlab.studies.study import Results
@@ -217,3 +217,24 @@ def test_the_quickstart_picture_draws_without_samples(tmp_path: Path) -> None:
     page = draw_emergence(Results(run.members, "tiny", [0]), run.tables)
     page.draw_without_rendering()
     assert any(t.get_text() == "no samples were kept" for t in page.findobj(Text))
+
+
+def test_variables_may_be_called_like_columns_of_a_table() -> None:
+    space = ConceptSpace([Variable("class", ("a", "b")), Variable("seed", ("x", "y"))])
+    rows = [
+        {
+            "seed": seed,
+            "step": step,
+            "class": space.code(cls),
+            "variable": name,
+            "measure": "coordinate",
+            "value": at,
+        }
+        for seed, at in ((0, 0.25), (1, 0.75))
+        for step in (1, 2)
+        for cls in space
+        for name in space.names
+    ]
+    curves = pd.DataFrame(rows)
+    assert {path.tolist()[0][0] for path in figures.mean_paths(curves, space).values()} == {0.5}
+    assert figures.seed_paths(curves, space)[0, 1][1].tolist() == [[0.75, 0.75], [0.75, 0.75]]

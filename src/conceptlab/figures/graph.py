@@ -225,4 +225,4 @@ def _paths(curves: pd.DataFrame, by: list[str], space: ConceptSpace) -> dict[Has
     wide = rows.groupby([*by, "step", "variable"], observed=True)["value"].mean().unstack()
     wide = wide.reindex(columns=list(space.names)).dropna().sort_index()
     values = wide.to_numpy(dtype=float) * (np.array(space.sizes) - 1)
-    return {key: values[places] for key, places in wide.groupby(by, observed=True).indices.items()}
+    return {key: values[places] for key, places in wide.groupby(level=by, observed=True).indices.items()}
