@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -90,16 +91,22 @@ def _csv(path: Path) -> pd.DataFrame:
     with path.open(encoding="utf-8-sig") as handle:
         header = handle.readline()
     separator = max(",;\t", key=header.count)
-    # Only what is empty is missing: "None" and "NA" are names like others.
-    return pd.read_csv(
-        path,
-        sep=separator,
-        encoding="utf-8-sig",
-        skipinitialspace=True,
-        keep_default_na=False,
-        na_values=[""],
-        index_col=False,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            # Only what is empty is missing: "None" and "NA" are names like others. Without index_col fields that the
+            # header does not name would move all columns by one.
+            return pd.read_csv(
+                path,
+                sep=separator,
+                encoding="utf-8-sig",
+                skipinitialspace=True,
+                keep_default_na=False,
+                na_values=[""],
+                index_col=False,
+            )
+        except pd.errors.ParserWarning as warning:
+            raise ValueError("its lines have more fields than its header names") from warning
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
