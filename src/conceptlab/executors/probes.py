@@ -33,7 +33,8 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
     """Train and validate a probe unless the store has it. One that is to judge must be good enough."""
     path = store.probe_path(probe_hash(world_part, part))
     world = build_world(**world_part)
-    with locked(path):
+    # Another run may be training it: its probe is waited for, not trained twice.
+    with locked(path, wait=True):
         if not (path / "validation.json").exists():
             fitting = check_probe(part)
             options = {k: v for k, v in part.items() if k in ("seed", "images_per_class")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from conceptlab.errors import InputError
+
+LOG = logging.getLogger(__name__)
 
 
 class Busy(InputError):
@@ -123,14 +126,18 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
 
 
 @contextlib.contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep a second process out of a folder; the lock goes with the process, however it ends."""
+def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """Keep a second process out of a folder, or let it wait; the lock goes with the process, however it ends."""
     make_folder(folder)
     with (folder / ".lock").open("a+") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Busy(f"{folder} is being written by another process; wait for it or end it") from None
+            if not wait:
+                message = f"{folder} is being written by another process; wait for it or end it"
+                raise Busy(message) from None
+            LOG.warning("waiting for another process that is writing %s", folder)
+            fcntl.flock(handle, fcntl.LOCK_EX)
         try:
             yield
         finally:

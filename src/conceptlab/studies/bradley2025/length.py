@@ -32,8 +32,8 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     curves, summary = tables["curves"], tables["summary"]
     ranges = sorted(int(value) for value in curves["trained"].unique())
     most = int(curves["k"].max())
-    page = figures.figure(columns=2, height=6.6)
-    grid = page.add_gridspec(3, len(ranges), height_ratios=(1, 1, 1.25))
+    page = figures.figure(columns=2, height=7.4)
+    grid = page.add_gridspec(3, len(ranges), height_ratios=(1, 1, 1.75))
     upper, lower = None, None
     for column, trained in enumerate(ranges):
         rows = curves[curves["trained"] == trained]
@@ -60,7 +60,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
         page,
         f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images; "
         f"triangles: K_max, up to which at least {KEPT:.0%} of the share at the most conditions in training is kept. "
-        "(b) Grey line: as many objects as conditions. (c) First seed; rings: where an object was asked for.",
+        "(b) Grey line: as many objects as conditions. (c) First seed.",
     )
     return page
 
@@ -93,7 +93,7 @@ def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
 
 def _samples(ax: Axes, results: Results, most: int) -> None:
     trained = SIZES[results.scale].sweep_trained
-    counts = sorted({1, trained, (trained + most) // 2, most - 2, most} & set(range(1, most + 1)))
+    counts = sorted({round(k) for k in np.linspace(1, most, 8)} | {trained})[-8:]
     members = {name: first_member(results, name, trained) for name in EXPERIMENTS}
     drawn = {name: member for name, member in members.items() if member is not None and member.sample_steps}
     if not drawn:
@@ -101,24 +101,28 @@ def _samples(ax: Axes, results: Results, most: int) -> None:
         return
     figures.panel(ax, "c", f"What is drawn, trained on 1–{trained} objects")
     sheet = np.concatenate([pictures(member, counts) for member in drawn.values()])
+    rows = ["asked for", *(f"experiment {name}" for name in drawn)]
     figures.strip(
-        ax, sheet, [f"experiment {name}" for name in drawn], [str(k) for k in counts], xlabel="conditions K"
+        ax, np.concatenate([_paper(sheet), sheet]), rows, [str(k) for k in counts], xlabel="conditions K"
     )
     world = next(iter(drawn.values())).world
     assert isinstance(world, ObjectWorld)
-    mark_conditions(ax, world, counts, len(drawn))
+    mark_conditions(ax, world, counts)
 
 
-def mark_conditions(ax: Axes, world: ObjectWorld, counts: list[int], rows: int) -> None:
-    """A ring in the middle of every cell that an object was asked for in, on a strip of pictures."""
+def _paper(sheet: np.ndarray) -> np.ndarray:
+    """A row of empty tiles, for what was asked for: drawn over the pictures it would hide what it asks for."""
+    return np.full_like(sheet[:1], 238 if sheet.dtype == np.uint8 else 238 / 255)
+
+
+def mark_conditions(ax: Axes, world: ObjectWorld, counts: list[int]) -> None:
+    """A ring in the middle of every cell that an object was asked for in, on the first row of a strip."""
     side, gap = world.resolution, max(1, round(world.resolution / 16))
     for column, k in enumerate(counts):
         cells = world.cell_of(world.layouts(k, 1, seed=0)[1][0])
-        for row in range(rows):
-            x = column * (side + gap) + (cells[:, 0] + 0.5) * world.cell - 0.5
-            y = row * (side + gap) + (cells[:, 1] + 0.5) * world.cell - 0.5
-            ax.plot(x, y, "o", ms=3.4, mfc="none", mec="white", mew=1.1)
-            ax.plot(x, y, "o", ms=3.4, mfc="none", mec="#D55E00", mew=0.6)
+        x = column * (side + gap) + (cells[:, 0] + 0.5) * world.cell - 0.5
+        y = (cells[:, 1] + 0.5) * world.cell - 0.5
+        ax.plot(x, y, "o", ms=3.6, mfc="none", mec="#D55E00", mew=0.9)
 
 
 FIGURES = (

@@ -1,0 +1,31 @@
+"""Two runs that need one probe."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from conceptlab.executors.probes import prepare_probe, probe_hash
+from conceptlab.store import Store
+from conceptlab.store.files import Busy, locked
+from conceptlab.worlds import QUICKSTART
+
+WORLD, PROBE = {"name": "shapes", **QUICKSTART}, {"name": "analytic"}
+
+
+def test_a_probe_that_another_run_trains_is_waited_for(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    folder = store.probe_path(probe_hash(WORLD, PROBE))
+    second = threading.Thread(target=prepare_probe, args=(store, WORLD, PROBE), kwargs={"judges": False})
+    with locked(folder):
+        second.start()
+        second.join(0.5)
+        assert second.is_alive()
+        assert not (folder / "validation.json").exists()
+    second.join(60)
+    assert (folder / "validation.json").exists()
+
+
+def test_who_does_not_wait_is_told(tmp_path: Path) -> None:
+    with locked(tmp_path), pytest.raises(Busy, match="another process"), locked(tmp_path):
+        pass
