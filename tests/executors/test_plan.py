@@ -7,19 +7,31 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
 
 from conceptlab import executors
-from conceptlab.evaluation import build, drawn_images, evaluation_flops, generate, observe
+from conceptlab.concepts import Split
+from conceptlab.evaluation import (
+    Context,
+    FullSampling,
+    Live,
+    build,
+    drawn_images,
+    evaluation_flops,
+    full_sampling,
+    generate,
+    observe,
+)
 from conceptlab.executors.cohort import _context
 from conceptlab.executors.plan import plan
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.store import Store
 from conceptlab.training import Cohort
-from conceptlab.training.cost import member_bytes, model_flops, training_flops, training_memory
+from conceptlab.training.cost import RATE, member_bytes, model_flops, training_flops, training_memory
+from conceptlab.worlds import build as build_world
 from tests.tiny import tiny_recipe
 
 CPU = torch.device("cpu")
@@ -54,6 +66,43 @@ def test_evaluation_counts_every_step_both_weights_and_the_last_images():
     evaluation = Evaluation(count=4, images=4, final_images=10, sampler_steps=3, ema=True)
     recipe = tiny_recipe(evaluation=evaluation)
     assert evaluation_flops(recipe) == model_flops(recipe) * 3 * 2 * 8 * (3 * 4 + 10)
+
+
+@pytest.mark.parametrize(
+    ("process", "steps"),
+    [({"name": "discrete", "steps": 12, "beta_max": 0.8}, 12), ({"name": "continuous"}, 7)],
+)
+def test_full_sampling_is_planned_with_all_its_steps(tmp_path, process, steps):
+    evaluation = Evaluation(count=4, images=4, sampler_steps=3, ema=True)
+    full = {"name": "full_sampling", "images": 5, "evaluations": 2, "steps": 7}
+    without = tiny_recipe(process=process, evaluation=evaluation)
+    measured = replace(evaluation, measurements=(*evaluation.measurements, full))
+    recipe = replace(without, evaluation=measured)
+    # Of both weights, at 2 evaluations, 5 images of each of 8 classes; the ordinary drawing is shared with accuracy.
+    more = model_flops(recipe) * 2 * 2 * 5 * 8 * steps
+    assert evaluation_flops(recipe) == evaluation_flops(without) + more
+    found, base = (plan([r], Store(tmp_path), CPU) for r in (recipe, without))
+    assert found.flops - base.flops == more
+    assert found.seconds - base.seconds == pytest.approx(more / RATE["cpu"])
+
+
+def test_full_sampling_draws_what_is_planned(monkeypatch):
+    recipe = tiny_recipe(process={"name": "discrete", "steps": 12, "beta_max": 0.8})
+    full, world, drawn = FullSampling(images=5, evaluations=2), build_world(**recipe.world), []
+    context = Context(recipe, world, Split(world.space, recipe.train), cast(Any, None), None)
+    monkeypatch.setattr(full_sampling, "read", lambda judge, images: {})
+    monkeypatch.setattr(
+        full_sampling,
+        "draw_one",
+        lambda denoiser, process, asked, prompts, dtype: drawn.append(
+            sum(prompt.images for prompt in prompts) * asked.evaluation.sampler_steps
+        ),
+    )
+    member = Cohort([recipe]).member(0)
+    for step in full.at(recipe):
+        full._fully_drawn(Live(context, step, "raw", *member, {}, {}))
+    assert len(drawn) == 2
+    assert sum(drawn) == full.own_passes(context)
 
 
 def test_a_plan_counts_members_cohorts_and_what_is_done(tmp_path):

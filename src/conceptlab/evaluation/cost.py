@@ -18,12 +18,19 @@ from conceptlab.worlds import World
 
 @once_for_all_seeds
 def evaluation_flops(recipe: Recipe) -> int:
-    """FLOPs of all drawings. What a measurement computes from weights or gradients by itself is not counted."""
+    """FLOPs of all drawings: those for prompts, and those that a measurement says it makes by itself. What it computes
+    from weights or gradients is not counted."""
     settings = recipe.evaluation
     evaluations = len(recipe.evaluation_steps())
     last = settings.final_images or settings.images
     drawn = (evaluations - 1) * drawn_images(recipe, settings.images) + drawn_images(recipe, last)
-    return model_flops(recipe) * settings.sampler_steps * drawn * (2 if settings.ema else 1)
+    passes = settings.sampler_steps * drawn + _own_passes(recipe)
+    return model_flops(recipe) * passes * (2 if settings.ema else 1)
+
+
+def _own_passes(recipe: Recipe) -> int:
+    context = _context(recipe, world_of(recipe))
+    return sum(m.own_passes(context) for m in build(recipe.evaluation.measurements))
 
 
 def drawn_images(recipe: Recipe, images: int) -> int:
@@ -50,13 +57,17 @@ _counted: dict[tuple[object, ...], int] = {}
 
 
 def _count(recipe: Recipe, world: World, images: int) -> int:
-    # Which prompts there are does not depend on who judges them.
-    context = Context(recipe, world, Split(world.space, recipe.train), cast(Probe, None), None)
+    context = _context(recipe, world)
     measurements = build(recipe.evaluation.measurements)
     for measurement in measurements:
         measurement.check(context)
     prompts = once_each(prompt for m in measurements for prompt in m.outlines(context, images))
     return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
+
+
+def _context(recipe: Recipe, world: World) -> Context:
+    # What is drawn does not depend on who judges it.
+    return Context(recipe, world, Split(world.space, recipe.train), cast(Probe, None), None)
 
 
 def _second_round(

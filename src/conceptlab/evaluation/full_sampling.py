@@ -12,7 +12,8 @@ from dataclasses import replace
 import torch
 
 from conceptlab import measures
-from conceptlab.diffusion import Discrete
+from conceptlab.diffusion import Discrete, Process
+from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation.generate import draw_one
 from conceptlab.evaluation.measurement import (
@@ -58,6 +59,10 @@ class FullSampling(Measurement):
         count = min(self.evaluations, len(steps))
         return tuple(steps[round((i + 1) * len(steps) / count) - 1] for i in range(count))
 
+    def own_passes(self, context: Context) -> int:
+        steps = self._sampling_steps(build_process(**context.recipe.process))
+        return len(self.at(context.recipe)) * len(context.world.space) * self.images * steps
+
     def rows(self, live: Live) -> Iterable[Row]:
         recipe = live.context.recipe
         if live.step not in self.at(recipe):
@@ -76,7 +81,7 @@ class FullSampling(Measurement):
     def _fully_drawn(self, live: Live) -> dict[str, measures.Probabilities]:
         """Member by member, not compiled: with hundreds of images at once the GPU is busy anyway."""
         context, process = live.context, live.process
-        steps = process.steps if isinstance(process, Discrete) else self.steps
+        steps = self._sampling_steps(process)
         evaluation = replace(context.recipe.evaluation, sampler="ancestral", sampler_steps=steps)
         prompts = [class_prompt(context, cls, self.images) for cls in context.world.space]
         # In the precision of the ordinary drawing, which is what it is compared with.
@@ -89,3 +94,6 @@ class FullSampling(Measurement):
             dtype=torch.float32 if exact else torch.bfloat16,
         )
         return read(context.judge, drawn)
+
+    def _sampling_steps(self, process: Process) -> int:
+        return process.steps if isinstance(process, Discrete) else self.steps

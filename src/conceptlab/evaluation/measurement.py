@@ -115,6 +115,11 @@ class Measurement:
         """What it has to draw next, after a look at the first drawings; as many prompts for every member."""
         return []
 
+    def own_passes(self, context: Context) -> int:
+        """How often, through all of training, it lets the network see an image to draw by itself, beside its prompts:
+        once for each step of each image."""
+        return 0
+
     def rows(self, live: Live) -> Iterable[Row]:
         raise NotImplementedError
 
