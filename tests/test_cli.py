@@ -200,6 +200,10 @@ def test_strict_tells_a_failed_claim_by_its_exit_code(out):
         (["diff", "nowhere", "nowhere"], "does not exist"),
         (["sample", str(THEORY)], "no trained model"),
         (["elicit", str(THEORY), "--class", "11"], "no trained model"),
+        (["bench", "train", "--members", "0"], "--members 0: at least one"),
+        (["bench", "sample", "--members", "4", "-3"], "--members -3: at least one"),
+        (["studio", str(THEORY), "--port", "65536"], "--port 65536"),
+        (["studio", str(THEORY), "--port", "-1"], "--port -1"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, word, capsys):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from conceptlab.bench import bench_sample, bench_table, sampling
+from conceptlab.bench import bench_sample, bench_table, bench_train, sampling
 from conceptlab.errors import InputError
 
 
@@ -24,3 +24,9 @@ def test_it_compares_in_one_run_and_names_its_ratio(monkeypatch):
 def test_an_unknown_network_is_bad_input():
     with pytest.raises(InputError, match="quickstart"):
         bench_sample(["quickstrat"], [1], torch.device("cpu"))
+
+
+@pytest.mark.parametrize("measure", [bench_sample, bench_train])
+def test_no_members_are_bad_input(measure):
+    with pytest.raises(InputError, match="--members 0"):
+        measure(["quickstart"], [2, 0], torch.device("cpu"))

@@ -205,5 +205,7 @@ def test_a_port_that_is_taken_and_a_folder_that_is_none(
     server, studio = served
     with pytest.raises(InputError, match="--port"):
         listen(studio, server.server_port)
+    assert cli.main(["studio", "--port", str(server.server_port)]) == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert cli.main(["studio", "/no/such/folder"]) == 2
     assert "not a folder" in capsys.readouterr().err

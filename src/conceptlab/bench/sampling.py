@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
-from conceptlab.bench.training import NETWORKS, forget, known
+from conceptlab.bench.training import NETWORKS, check, forget
 from conceptlab.evaluation import Prompt, generate
 from conceptlab.evaluation.generate import BATCH
 from conceptlab.recipe import Recipe
@@ -26,7 +26,7 @@ STEPS = {"cuda": 50, "cpu": 10}
 
 def bench_sample(networks: Sequence[str], members: Sequence[int], device: torch.device) -> dict[str, Any]:
     """Cases in milliseconds per image, and images per second, for each network."""
-    known(networks)
+    check(networks, members)
     result: dict[str, Any] = {"machine": machine(device), "unit": "ms per image", "cases": []}
     if device.type == "cuda":
         result["matrix_tflops"] = round(matrix_rate(device), 1)

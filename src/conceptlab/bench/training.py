@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
-from conceptlab.errors import unknown
+from conceptlab.errors import InputError, unknown
 from conceptlab.executors import cores
 from conceptlab.recipe import Optimiser, Recipe
 from conceptlab.training import Cohort
@@ -47,7 +47,7 @@ NETWORKS: dict[str, Recipe] = {
 
 def bench_train(networks: Sequence[str], members: Sequence[int], device: torch.device) -> dict[str, Any]:
     """Cases and ratios for each network."""
-    known(networks)
+    check(networks, members)
     result: dict[str, Any] = {"machine": machine(device), "cases": []}
     if device.type == "cuda":
         result["matrix_tflops"] = round(matrix_rate(device), 1)
@@ -58,10 +58,14 @@ def bench_train(networks: Sequence[str], members: Sequence[int], device: torch.d
     return result
 
 
-def known(networks: Sequence[str]) -> None:
+def check(networks: Sequence[str], members: Sequence[int]) -> None:
+    """Refuse what cannot be measured before anything is."""
     for name in networks:
         if name not in NETWORKS:
             raise unknown("network", name, NETWORKS)
+    for count in members:
+        if count < 1:
+            raise InputError(f"--members {count}: at least one member is needed")
 
 
 def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Case]:

@@ -58,12 +58,16 @@ class _Quiet(WSGIRequestHandler):
 
 def listen(studio: Studio, port: int) -> BaseWSGIServer:
     """A server with a thread for each request, ready to serve; port 0 takes any free one."""
+    if not 0 <= port <= 65535:
+        raise InputError(f"--port {port}: ports go from 0, which takes any free one, to 65535")
     try:
         with socket.socket() as trial:
             trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             trial.bind((HOST, port))
     except OSError as error:
-        raise InputError(f"port {port} is taken ({error.strerror}); choose another with --port") from error
+        raise InputError(
+            f"port {port} cannot be had ({error.strerror}); choose another with --port"
+        ) from error
     app = build(studio)
     guard(app.server)  # pyright: ignore[reportArgumentType]
     return make_server(HOST, port, app.server, threaded=True, request_handler=_Quiet)  # pyright: ignore[reportArgumentType]
