@@ -262,6 +262,37 @@ def test_damaged_files_become_sentences(tmp_path: Path) -> None:
         assert said in page.text
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("environment.json", "[]"),
+        ("environment.json", '{"members": 0}'),
+        ("probe.json", "{"),
+        ("probe.json", "[]"),
+        ("probe.json", '{"judge": 3}'),
+        ("probe.json", '{"judge": {"validation": {"per_class": {"000": 1}, "confusion": [3]}}}'),
+        ("log.jsonl", "{junk}"),
+        ("done.json", "[]"),
+        ("samples/0x.png", ""),
+    ],
+)
+def test_a_page_is_made_whatever_of_a_member_is_damaged(tmp_path: Path, name: str, text: str) -> None:
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0), synthetic.recipe(1)], steps=(500, 1000))
+    (run.members[1].path / name).write_text(text)
+    page = read(report([run], tmp_path / "report.html"))
+    if name in ("probe.json", "done.json") or text == "[]":
+        assert run.members[1].id in page.text
+        assert any(word in page.text for word in ("cannot be shown", "is unknown", "damaged"))
+
+
+def test_a_finished_member_without_metrics_is_left_out_of_the_means(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0), synthetic.recipe(1)], steps=(500, 1000))
+    (run.members[1].path / "metrics.parquet").unlink()
+    page = read(report([run], tmp_path / "report.html"))
+    assert f"Member {run.members[1].id} is damaged and left out" in page.text
+    assert "1 of 2 members are complete" in page.text
+
+
 def test_members_that_measured_nothing_yet(tmp_path: Path) -> None:
     run = synthetic.figure_run(tmp_path, [synthetic.recipe(0)], statuses=("unfinished",), steps=())
     page = read(report([run], tmp_path / "report.html"))

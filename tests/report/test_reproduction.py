@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,3 +100,39 @@ def test_the_page_depends_on_the_results_alone(results, page, monkeypatch, tmp_p
 def test_a_folder_without_results_is_told(tmp_path):
     with pytest.raises(InputError, match="holds no study"):
         reproduction(tmp_path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("okawa2023/paper/fig5/manifest.json", "[]"),
+        ("okawa2023/paper/fig5/manifest.json", '{"study": "okawa2023"}'),
+        ("okawa2023/paper/fig5/claims.json", "{"),
+        ("okawa2023/notes.md/stray", ""),
+        ("members/{member}/config.json", "[]"),
+        ("members/{member}/environment.json", "[]"),
+        ("members/{member}/environment.json", '{"members": 0}'),
+        ("members/{member}/log.jsonl", "{junk}"),
+    ],
+)
+def test_what_is_damaged_is_named_in_one_line(results, tmp_path, name, text):
+    copy = tmp_path / "results"
+    shutil.copytree(results, copy)
+    (copy / "okawa2023" / "notes.md").unlink()
+    path = copy / name.format(member=sorted((copy / "members").iterdir())[0].name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"damaged|cannot be read as text") as raised:
+        reproduction(copy, tmp_path)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_figure_that_is_the_copy_of_another_is_left_out(results, tmp_path, caplog):
+    copy = tmp_path / "results"
+    shutil.copytree(results, copy)
+    shutil.copytree(copy / "okawa2023/paper/fig5", copy / "okawa2023/paper/fig6")
+    made = reproduction(copy, tmp_path)
+    assert rows(made, "[okawa2023](#okawa2023)") == [
+        ["[okawa2023](#okawa2023)", "1 of 23", "1", "1", "1", "27", "1 of 1"]
+    ]
+    assert "fig6 is a copy" in caplog.messages[0]

@@ -1,8 +1,15 @@
-"""Reading a member while it is being written."""
+"""Reading a member while it is being written, and one that is damaged."""
 
 from __future__ import annotations
 
-from conceptlab.store import Member, Store
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from conceptlab.errors import InputError
+from conceptlab.store import Member, Store, gather
+from conceptlab.store.timing import stretches
 from tests.figures import synthetic
 
 
@@ -16,3 +23,62 @@ def test_files_that_are_still_being_written_are_not_read(tmp_path):
     (member.path / "samples" / ".00000150.png.x7.png").write_bytes(b"half")
     assert len(member.metrics) == rows
     assert member.sample_steps == [50, 100]
+
+
+def test_a_finished_member_without_its_metrics_is_damaged_not_empty(tmp_path):
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe, steps=(50, 100))
+    member = Member(tmp_path / "members" / recipe.hash)
+    pd.DataFrame({"step": [1]}).to_parquet(member.path / "metrics.parquet")
+    with pytest.raises(InputError, match="lacks the columns weights, class, variable, measure, value"):
+        _ = member.metrics
+    (member.path / "metrics.parquet").unlink()
+    with pytest.raises(InputError, match=r"metrics\.parquet is damaged \(it is missing\); move .* away"):
+        _ = member.metrics
+    (member.path / "metrics.parquet").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        _ = member.metrics
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read"),
+    [
+        ("config.json", "[]", lambda path: Member(path)),
+        ("config.json", "{}", lambda path: Member(path)),
+        ("config.json", '{"nonsense": 1}', lambda path: Member(path)),
+        ("done.json", "[]", lambda path: Member(path).status),
+        ("environment.json", "[]", lambda path: Member(path).environment),
+        ("environment.json", '{"members": 0}', lambda path: stretches(Member(path))),
+        ("probe.json", "3", lambda path: Member(path).probe),
+        ("log.jsonl", "{junk}\n", lambda path: Member(path).log()),
+        ("log.jsonl", '{"event": "started"}\n', lambda path: Member(path).log()),
+    ],
+)
+def test_damaged_files_are_named(tmp_path, name, text, read):
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe, steps=(50, 100))
+    path = tmp_path / "members" / recipe.hash
+    (path / name).write_text(text)
+    with pytest.raises(InputError, match=rf"{name} is damaged") as raised:
+        read(path)
+    assert "move" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_files_with_other_names_or_sizes_are_not_taken_for_samples(tmp_path):
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe, steps=(50, 100))
+    member = Member(tmp_path / "members" / recipe.hash)
+    (member.path / "samples" / "100 (copy).png").write_bytes(b"")
+    assert member.sample_steps == [50, 100]
+    Image.new("RGB", (5, 7)).save(member.path / "samples" / "00000100.png")
+    with pytest.raises(InputError, match=r"00000100\.png is missing or damaged"):
+        member.samples(100)
+
+
+def test_members_with_and_without_rows_make_one_table_of_numbers(tmp_path):
+    for seed, steps in ((0, (50, 100)), (1, ())):
+        synthetic.member(Store(tmp_path), synthetic.recipe(seed), status="unfinished", steps=steps)
+    table = gather([Member(path) for path in sorted((tmp_path / "members").iterdir())])
+    assert len(table)
+    assert (table["value"].dtype, table["step"].dtype) == (np.float64, np.int64)

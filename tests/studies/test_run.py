@@ -8,9 +8,9 @@ import torch
 from matplotlib.figure import Figure as Picture
 
 from conceptlab.errors import InputError
-from conceptlab.store import Store
+from conceptlab.store import METRIC_COLUMNS, Store
 from conceptlab.store.files import write_json, write_table
-from conceptlab.studies import Figure, Order, Study, find, parse_seeds, ready, run
+from conceptlab.studies import Figure, Order, Study, find, judge_study, parse_seeds, ready, run
 from tests.tiny import tiny_recipe
 
 
@@ -138,11 +138,34 @@ def test_figures_whose_members_lack_a_measure_are_not_ready(tmp_path):
     member = store.member_path(tiny_recipe())
     write_json(member / "config.json", tiny_recipe().to_dict())
     write_json(member / "done.json", {"status": "complete"})
-    write_table(member / "metrics.parquet", pd.DataFrame({"measure": ["accuracy"]}))
+    row = dict.fromkeys(METRIC_COLUMNS, 0) | {"measure": "accuracy"}
+    write_table(member / "metrics.parquet", pd.DataFrame([row]))
     order = Order(Study("s", "", "p", (older, newer)), (older, newer), "tiny", (0,), {})
     found, lacking = ready(order, store)
     assert (found.figures, list(lacking)) == ((older,), ["newer"])
     assert "before capability was measured" in lacking["newer"]
+
+
+@pytest.mark.parametrize("damage", ["[]", '{"study": "s"}', "copy"])
+def test_a_damaged_or_copied_figure_keeps_no_other_from_its_verdicts(tmp_path, monkeypatch, caplog, damage):
+    other, store, judged = replace(FIGURE, id="other"), Store(tmp_path), []
+    for figure in (FIGURE, other):
+        place = store.figure("s", "tiny", figure.id)
+        place.claim(
+            {"study": "s", "figure": figure.id, "scale": "tiny", "settings": {}, "members": [], "seeds": [0]}
+        )
+        write_table(place.path / "tables" / "t.parquet", pd.DataFrame({"of": [figure.id]}))
+    text = (tmp_path / "s/tiny/f/manifest.json").read_text() if damage == "copy" else damage
+    (tmp_path / "s/tiny/other/manifest.json").write_text(text)
+
+    def measure(claims, tables):
+        judged.append(tables["t"]["of"][0])
+        return []
+
+    monkeypatch.setitem(judge_study.__globals__, "measure", measure)
+    judge_study(Study("s", "", "p", (FIGURE, other)), "tiny", store)
+    assert judged == ["f"]
+    assert len(caplog.messages) == 1
 
 
 @pytest.mark.parametrize(

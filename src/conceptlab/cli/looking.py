@@ -44,7 +44,8 @@ def report(options: argparse.Namespace) -> int:
     from conceptlab.report import report as write
     from conceptlab.store import find_figures
 
-    runs = {run.path: run for path in options.paths for run in find_figures(path)}
+    # What is damaged has its place on the page, where it says so.
+    runs = {run.path: run for path in options.paths for run in find_figures(path, damaged=True)}
     OUT.print(f"report: {write(list(runs.values()), options.out)}")
     return 0
 

@@ -17,7 +17,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.page import duration, number
 from conceptlab.store import FigureRun, Member, Store, device_seconds, wall_seconds
-from conceptlab.store.files import read_json
+from conceptlab.store.files import read_text
 from conceptlab.studies import STUDIES, Figure, Study
 
 # The public loop of park2024 (10.9 M parameters, batch 64, float32) on one H200, in seconds for a model and a step.
@@ -36,7 +36,7 @@ class Paper:
     def runs(self) -> dict[str, FigureRun]:
         """The figures that were run at paper scale, in the study's order."""
         found = {f.id: self.store.figure(self.study.name, "paper", f.id) for f in self.study.figures}
-        return {id_: run for id_, run in found.items() if (run.path / "manifest.json").exists()}
+        return {id_: run for id_, run in found.items() if run.is_there}
 
     @property
     def missing(self) -> list[Figure]:
@@ -77,7 +77,7 @@ class Paper:
     def theory_seconds(self) -> float:
         """Figures without members: theory, computed on a CPU."""
         manifests = [run.manifest for run in self.runs.values()]
-        return sum(manifest["seconds"] for manifest in manifests if not manifest["members"])
+        return sum(manifest.get("seconds", 0.0) for manifest in manifests if not manifest["members"])
 
 
 def reproduction(results: Path, base: Path) -> str:
@@ -162,8 +162,7 @@ def _time(papers: Sequence[Paper]) -> str:
 
 
 def _devices(members: Iterable[Member]) -> list[str]:
-    files = [member.path / "environment.json" for member in members]
-    return sorted({str(read_json(path)["device"]) for path in files if path.exists()})
+    return sorted({str(member.environment.get("device", "an unknown device")) for member in members})
 
 
 def _paper(paper: Paper, where: str) -> str:
@@ -178,7 +177,7 @@ def _paper(paper: Paper, where: str) -> str:
         parts.append(_figures(paper, where))
     notes = paper.store.root / study.name / "notes.md"
     if notes.exists():
-        parts.append(notes.read_text(encoding="utf-8").strip())
+        parts.append(read_text(notes).strip())
     return "\n\n".join(parts)
 
 
@@ -217,12 +216,12 @@ def _figures(paper: Paper, where: str) -> str:
         elif manifest["members"]:
             time = "members of figures above"
         else:
-            time = f"{duration(manifest['seconds'])} on a CPU"
+            time = f"{duration(manifest.get('seconds'))} on a CPU"
         steps = sum(member.recipe.steps for member in mine)
         rows.append(
             [
                 _link(run, id_, where),
-                manifest["title"],
+                manifest.get("title", "–"),
                 str(len(manifest["seeds"])),
                 str(len(set(manifest["members"])) or "–"),
                 f"{steps:,}" if steps else "–",

@@ -21,7 +21,6 @@ from conceptlab.report.capability import capability_chart
 from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart, shade
 from conceptlab.report.timeline import Timeline, timeline
 from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, device_seconds, gather
-from conceptlab.store.files import read_json
 
 # More settings or members than this are named in the table but not drawn: the page stays light.
 MOST_SETTINGS = 16
@@ -75,7 +74,7 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
     found.environment = _environment(usable, found.problems)
     found.seconds = _seconds(usable)
-    found.probes = _probes(usable)
+    found.probes = _probes(usable, found.problems)
     table = gather(usable)
     labels = _labels(table, usable)
     whole = [member for member in usable if member.status == "complete"]
@@ -236,38 +235,38 @@ def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str,
         )
 
 
-def _probes(members: Sequence[Member]) -> list[dict[str, Any]]:
+def _probes(members: Sequence[Member], problems: list[str]) -> list[dict[str, Any]]:
     """Every probe that judged, once, with its validation on real images."""
     found: dict[str, dict[str, Any]] = {}
     for member in members:
-        path = member.path / "probe.json"
-        if not path.exists():
-            continue
-        for role, record in read_json(path).items():
-            validation = record.get("validation", {})
-            codes = list(validation.get("per_class", {}))
-            key = f"{role} {record.get('probe')}"
-            found.setdefault(
-                key,
-                {
-                    "role": "judges" if role == "judge" else "second opinion",
-                    "name": record.get("name", validation.get("kind", "probe")),
-                    "validation": validation,
-                    "codes": codes,
-                    "rows": [
-                        (code, [(share, shade(share)) for share in row])
-                        for code, row in zip(codes, validation.get("confusion", []))
-                    ],
-                },
-            )
+        try:
+            for role, record in member.probe.items():
+                found.setdefault(f"{role} {record.get('probe')}", _probe(role, record))
+        except (InputError, AttributeError, TypeError) as error:
+            problems.append(f"The probes of member {member.id} cannot be shown: {error}")
     return list(found.values())
+
+
+def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    validation = record.get("validation", {})
+    codes = list(validation.get("per_class", {}))
+    return {
+        "role": "judges" if role == "judge" else "second opinion",
+        "name": record.get("name", validation.get("kind", "probe")),
+        "validation": validation,
+        "codes": codes,
+        "rows": [
+            (code, [(share, shade(share)) for share in row])
+            for code, row in zip(codes, validation.get("confusion", []))
+        ],
+    }
 
 
 def _seconds(members: Sequence[Member]) -> float | None:
     """What training took; unknown where a log is missing or damaged."""
     try:
         return device_seconds(members) or None
-    except (InputError, OSError, ValueError, KeyError, TypeError):
+    except InputError:
         return None
 
 
@@ -276,7 +275,7 @@ def _environment(members: Sequence[Member], problems: list[str]) -> dict[str, st
     values: dict[str, list[str]] = {}
     for member in members:
         try:
-            about = read_json(member.path / "environment.json")
+            about = member.environment
         except InputError as error:
             problems.append(f"The environment of member {member.id} is unknown: {error}")
             continue

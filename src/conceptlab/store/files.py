@@ -68,6 +68,13 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
 
 
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be read as text ({_first_line(error)}); save it as UTF-8") from error
+
+
 def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -82,6 +89,8 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 
 def read_table(path: Path) -> pd.DataFrame:
+    if path.is_dir():  # which would be read as a table in parts
+        raise InputError(f"{path} is a folder, not a table; move it away and run again")
     try:
         return pd.read_parquet(path)
     except FileNotFoundError:
@@ -120,9 +129,10 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
         with Image.open(path) as picture:
             pixels = torch.from_numpy(np.array(picture))
             columns, rows = picture.width // width, picture.height // height
-    except (OSError, ValueError) as error:
+        tiles = pixels.reshape(rows, height, columns, width, channels)
+    except (OSError, ValueError, RuntimeError) as error:  # torch tells a wrong shape by a RuntimeError
         raise InputError(f"{path} is missing or damaged ({_first_line(error)})") from error
-    return pixels.reshape(rows, height, columns, width, channels).permute(0, 2, 4, 1, 3).contiguous()
+    return tiles.permute(0, 2, 4, 1, 3).contiguous()
 
 
 @contextlib.contextmanager

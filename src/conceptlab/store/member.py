@@ -38,7 +38,12 @@ class Member:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        self.recipe = Recipe.from_dict(files.read_json(self.path / "config.json"))
+        config = self.path / "config.json"
+        data = files.read_json(config)
+        try:
+            self.recipe = Recipe.from_dict(data)
+        except InputError as error:
+            raise self._damaged(config, str(error)) from error
 
     def __repr__(self) -> str:
         return f"Member({self.path.name}, seed {self.recipe.seed}, {self.status})"
@@ -58,8 +63,27 @@ class Member:
     @property
     def outcome(self) -> dict[str, Any]:
         """How the member ended, or an empty table while it has not."""
-        path = self.path / "done.json"
-        return files.read_json(path) if path.exists() else {}
+        return self._entries("done.json")
+
+    @property
+    def environment(self) -> dict[str, Any]:
+        """Versions, device and precision; empty where they were not kept."""
+        return self._entries("environment.json")
+
+    @property
+    def probe(self) -> dict[str, Any]:
+        """What is known of the probes that judged, by their role; empty where it was not kept."""
+        return self._entries("probe.json")
+
+    def _entries(self, name: str) -> dict[str, Any]:
+        path = self.path / name
+        found = files.read_json(path) if path.exists() else {}
+        if not isinstance(found, dict):
+            raise self._damaged(path, "it is not a table of entries")
+        return found
+
+    def _damaged(self, path: Path, reason: str) -> InputError:
+        return InputError(f"{path} is damaged ({reason}); move {self.path} away and run again")
 
     @property
     def status(self) -> str:
@@ -69,12 +93,21 @@ class Member:
     @property
     def metrics(self) -> pd.DataFrame:
         """Tidy rows: step, weights, class, variable, measure, value."""
+        # Looked for first: it comes last when a member ends, which may happen meanwhile.
+        done = (self.path / "done.json").exists()
         compact = self.path / "metrics.parquet"
         if compact.exists():
-            return files.read_table(compact)
-        # Names that begin with a digit: a part that is being written has a temporary name beside the others.
-        parts = [files.read_table(path) for path in sorted((self.path / "metrics").glob("[0-9]*.parquet"))]
-        return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=METRIC_COLUMNS)
+            return self._checked(compact)
+        if done:
+            raise self._damaged(compact, "it is missing")
+        parts = [self._checked(path) for path in _numbered(self.path / "metrics", ".parquet").values()]
+        return pd.concat(parts, ignore_index=True) if parts else _no_metrics()
+
+    def _checked(self, path: Path) -> pd.DataFrame:
+        table = files.read_table(path)
+        if lacking := [name for name in METRIC_COLUMNS if name not in table.columns]:
+            raise self._damaged(path, f"it lacks the columns {', '.join(lacking)}")
+        return table
 
     def curves(self, measure: str = "accuracy", weights: str = "raw", variable: str = "") -> pd.DataFrame:
         """A measure over training: one row a step, one column a class."""
@@ -83,7 +116,7 @@ class Member:
 
     @property
     def sample_steps(self) -> list[int]:
-        return sorted(int(path.stem) for path in (self.path / "samples").glob("[0-9]*.png"))
+        return list(_numbered(self.path / "samples", ".png"))
 
     def samples(self, step: int | None = None) -> Tensor:
         """What was drawn at an evaluation (the last by default): uint8 (classes, images, C, H, W)."""
@@ -92,7 +125,7 @@ class Member:
 
     @property
     def checkpoint_steps(self) -> list[int]:
-        return sorted(int(path.stem) for path in (self.path / "checkpoints").glob("[0-9]*.safetensors"))
+        return list(_numbered(self.path / "checkpoints", ".safetensors"))
 
     def weights(self, step: int | None = None) -> dict[str, Tensor]:
         """The tensors of a checkpoint: `raw.denoiser.…`, and `ema.…` where an average was kept."""
@@ -117,8 +150,15 @@ class Member:
 
     def log(self) -> list[dict[str, Any]]:
         path = self.path / "log.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+            # The last line may be half-written.
+            found = [json.loads(line) for line in lines if line.endswith("}")]
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} is damaged ({error}); move it away") from error
+        if not all("event" in line and isinstance(line.get("time"), int | float) for line in found):
+            raise InputError(f"{path} is damaged (a line lacks its time or event); move it away")
+        return found
 
     def _known(self, what: str, steps: list[int], step: int | None) -> int:
         if not steps:
@@ -161,8 +201,8 @@ class MemberWriter:
 
     def kept_checkpoints(self) -> dict[int, dict[str, Tensor]]:
         """The checkpoints written so far, by step."""
-        paths = sorted((self.path / "checkpoints").glob("[0-9]*.safetensors"))
-        return {int(path.stem): files.read_tensors(path) for path in paths}
+        paths = _numbered(self.path / "checkpoints", ".safetensors")
+        return {step: files.read_tensors(path) for step, path in paths.items()}
 
     # --- the state to resume from -----------------------------------------------------------------------------
 
@@ -187,15 +227,27 @@ class MemberWriter:
     def finish(self, status: str, **details: Any) -> None:
         """Compact the metrics and say how it ended; `done.json` comes last, so a finished member is whole."""
         last = details["step"]
-        parts = [p for p in sorted((self.path / "metrics").glob("[0-9]*.parquet")) if int(p.stem) <= last]
+        parts = [path for step, path in _numbered(self.path / "metrics", ".parquet").items() if step <= last]
         tables = [files.read_table(path) for path in parts]
-        whole = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=METRIC_COLUMNS)
+        whole = pd.concat(tables, ignore_index=True) if tables else _no_metrics()
         files.write_table(self.path / "metrics.parquet", whole)
         files.write_json(self.path / "done.json", {"status": status, **details})
         for path in parts:
             path.unlink()
         self.drop_states()
         self.log(status, **details)
+
+
+def _numbered(folder: Path, suffix: str) -> dict[int, Path]:
+    """The files that are named by a step, in order: what is being written has a temporary name beside them."""
+    found = [path for path in folder.glob(f"[0-9]*{suffix}") if path.stem.isdecimal()]
+    return {int(path.stem): path for path in sorted(found, key=lambda path: int(path.stem))}
+
+
+def _no_metrics() -> pd.DataFrame:
+    """A table without rows whose columns have the types of one with rows, so that both can be put together."""
+    kinds = {"step": "int64", "value": "float64"}
+    return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in METRIC_COLUMNS})
 
 
 def _kinds(tensors: dict[str, Tensor]) -> str:

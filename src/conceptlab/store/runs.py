@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,8 +23,11 @@ from conceptlab.claims import Verdict, read_claims
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
+from conceptlab.store.manifest import read_manifest
 from conceptlab.store.member import Member
 from conceptlab.store.signatures import Signature, read_signatures
+
+LOG = logging.getLogger(__name__)
 
 
 class Store:
@@ -61,7 +65,8 @@ class FigureRun:
 
     @property
     def store(self) -> Store:
-        return Store(self.path.parents[2])
+        # A manifest that lies too high for a figure's is no reason to fail.
+        return Store(self.path.parents[2] if len(self.path.parents) > 2 else self.path.anchor)
 
     @property
     def name(self) -> str:
@@ -69,7 +74,22 @@ class FigureRun:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        return files.read_json(self.path / "manifest.json")
+        return read_manifest(self.path / "manifest.json")
+
+    @property
+    def home(self) -> Path:
+        """Where the figure of this manifest belongs, beside this one's members; elsewhere lie copies."""
+        manifest = self.manifest
+        return self.store.root / manifest["study"] / manifest["scale"] / manifest["figure"]
+
+    @property
+    def is_there(self) -> bool:
+        """Whether this folder holds the figure that its name says, not nothing and not the copy of another."""
+        if not (self.path / "manifest.json").exists():
+            return False
+        if self.home != self.path:
+            LOG.warning("left out: %s", _elsewhere(self.path, self.home))
+        return self.home == self.path
 
     def claim(self, manifest: dict[str, Any]) -> None:
         """Write the manifest; a folder made by another configuration is never taken over. More seeds are the
@@ -155,15 +175,38 @@ def gather(members: Sequence[Member]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame()
 
 
-def find_figures(path: Path | str) -> list[FigureRun]:
-    """The figure runs at or below a path, so that every command takes a figure, a scale, a study or all runs."""
+def find_figures(path: Path | str, *, damaged: bool = False) -> list[FigureRun]:
+    """The figure runs at or below a path, so that every command takes a figure, a scale, a study or all runs. Where
+    there are others, those that cannot be read (unless `damaged` are wanted) and copies of others are left out, and the
+    user is told."""
     path = Path(path)
     if not path.exists():
         raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
     found = sorted(_manifests(path), key=_as_read)
     if not found:
         raise InputError(f"{path} holds no finished figure; give a folder that `conceptlab run` made")
-    return [FigureRun(manifest.parent.resolve()) for manifest in found]
+    runs = [FigureRun(manifest.parent.resolve()) for manifest in found]
+    problems = {run: problem for run in runs if (problem := _problem(run, damaged))}
+    if len(problems) == len(runs):
+        raise InputError(next(iter(problems.values())))
+    for problem in problems.values():
+        LOG.warning("left out: %s", problem)
+    return [run for run in runs if run not in problems]
+
+
+def _problem(run: FigureRun, damaged: bool) -> str:
+    """Why a figure's folder is not to be used; nothing if it is."""
+    try:
+        home = run.home
+    except InputError as error:
+        return "" if damaged else str(error)
+    if home != run.path and (home / "manifest.json").exists():
+        return _elsewhere(run.path, home)
+    return ""
+
+
+def _elsewhere(path: Path, home: Path) -> str:
+    return f"{path} is a copy: by its manifest it belongs in {home}; move it away"
 
 
 def _as_read(path: Path) -> list[tuple[bool, int, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from conceptlab.store.files import read_json
+from conceptlab.errors import InputError
 from conceptlab.store.member import Member
 
 _BEGIN = ("started", "resumed")
@@ -28,8 +28,11 @@ class Stretch:
 
 def stretches(member: Member) -> list[Stretch]:
     """The stretches in which a member was trained."""
-    about = member.path / "environment.json"
-    together = int(read_json(about).get("members", 1)) if about.exists() else 1
+    together = member.environment.get("members", 1)
+    if not isinstance(together, int) or together < 1:
+        raise InputError(
+            f"{member.path / 'environment.json'} is damaged (members is {together!r}); move it away"
+        )
     found: list[Stretch] = []
     for line in member.log():
         if line["event"] in _BEGIN or not found:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import shlex
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +26,8 @@ from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.studies.varied import refuse_varied
 from conceptlab.training.cost import model_flops, once_for_all_seeds
 from conceptlab.worlds import build as build_world
+
+LOG = logging.getLogger(__name__)
 
 # An executor: trains what is not there yet.
 Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
@@ -224,13 +227,21 @@ def judge_study(study: Study, scale: str, store: Store) -> None:
     measured, where = [], []
     for figure in study.figures:
         run = store.figure(study.name, scale, figure.id)
-        if (run.path / "manifest.json").exists() and run.tables:
+        if _is_there(run) and run.tables:
             found = measure(figure.claims, run.tables)
             measured += found
             where += [run] * len(found)
     verdicts = judge_measured(measured, scale)
     for run in dict.fromkeys(where):
         write_claims(run.path / "claims.json", [v for v, place in zip(verdicts, where) if place == run])
+
+
+def _is_there(run: FigureRun) -> bool:
+    try:
+        return run.is_there
+    except InputError as error:  # another figure's damage must not keep this one from its verdicts
+        LOG.warning("left out: %s", error)
+        return False
 
 
 def parse_seeds(count: int | None) -> tuple[int, ...] | None:

@@ -151,21 +151,14 @@ def _entry(folder: Path, label: str, path: Path, shipped: bool) -> Entry:
     run = FigureRun(path)
     try:
         inside(path, folder)
-        manifest = _checked(read_json(path / "manifest.json"), path)
+        manifest = run.manifest
         refuse_links(path)
     except InputError as error:
         return Entry(key, run, shipped, problem=str(error))
-    states = tuple(member_state(run, id_) for id_ in manifest["members"])
-    return Entry(key, run, shipped, manifest, states)
-
-
-def _checked(manifest: Any, path: Path) -> dict[str, Any]:
-    """A manifest with what every page relies on."""
-    members = manifest.get("members") if isinstance(manifest, dict) else None
-    if not isinstance(members, list) or not all(isinstance(m, str) for m in members):
-        raise InputError(f"{path / 'manifest.json'} does not say which members it has")
     # A sweep over a setting that was fixed by hand names one member several times.
-    return {**manifest, "members": list(dict.fromkeys(members))}
+    members = list(dict.fromkeys(manifest["members"]))
+    states = tuple(member_state(run, id_) for id_ in members)
+    return Entry(key, run, shipped, {**manifest, "members": members}, states)
 
 
 def member_path(run: FigureRun, id_: str) -> Path:
