@@ -240,6 +240,62 @@ def test_damaged_files_are_named(out, tmp_path, capsys, spoil, arguments):
     assert places[spoil].read_bytes() == b"damage", "nothing existing is overwritten"
 
 
+DAMAGES = {
+    "manifest []": ("quickstart/tiny/emergence/manifest.json", "[]"),
+    "manifest {}": ("quickstart/tiny/emergence/manifest.json", "{}"),
+    "table": ("quickstart/tiny/emergence/tables/curves.parquet", "damage"),
+    "picture": ("quickstart/tiny/emergence/figures/emergence.png", "damage"),
+    "metrics": ("members/{member}/metrics.parquet", "damage"),
+    "no metrics": ("members/{member}/metrics.parquet", None),
+    "config []": ("members/{member}/config.json", "[]"),
+    "config {}": ("members/{member}/config.json", "{}"),
+    "done": ("members/{member}/done.json", "[]"),
+    "environment": ("members/{member}/environment.json", "[]"),
+    "log": ("members/{member}/log.jsonl", "{junk}"),
+    "stray": ("stray", "a file where folders lie"),
+    "no members": ("members", "a file where a folder is expected"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_run_folder_is_never_a_traceback(out, tmp_path, capsys, damage):
+    place, text = DAMAGES[damage]
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    path = copy / place.format(member=sorted((copy / "members").iterdir())[0].name)
+    if path.is_dir():
+        shutil.rmtree(path)
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    for command in (
+        ["report", str(copy), "--out", str(tmp_path / "page.html")],
+        ["verdict", str(copy)],
+        ["export", str(copy), "--out", str(tmp_path / "kept")],
+        ["diff", str(copy), str(out)],
+    ):
+        code = main(command)
+        told = capsys.readouterr().err.strip().splitlines()
+        assert (code, len(told)) in ((0, 0), (0, 1), (2, 1)), (command[0], told)
+        if code and command[0] == "export":
+            assert not (tmp_path / "kept").exists(), "all is read before anything is written"
+
+
+def test_of_several_figures_the_damaged_and_the_copied_are_left_out(out, tmp_path, caplog):
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    figure = copy / "quickstart" / "tiny" / "emergence"
+    shutil.copytree(figure, figure.parent / "again")
+    broken = figure.parent / "broken"
+    broken.mkdir()
+    (broken / "manifest.json").write_text("[]")
+    assert main(["export", str(copy), "--out", str(tmp_path / "kept")]) == 0
+    assert len(caplog.messages) == 2
+    assert all(line.startswith("left out: ") for line in caplog.messages)
+    assert [path.name for path in (tmp_path / "kept" / "quickstart" / "tiny").iterdir()] == ["emergence"]
+
+
 def test_another_configuration_does_not_overwrite(out, capsys):
     arguments = [
         "run",

@@ -178,3 +178,46 @@ def test_logs_keep_when_each_stretch_began_and_ended(tmp_path):
     export([run], tmp_path / "results")
     kept = Member(tmp_path / "results" / "members" / run.members[0].id).log()
     assert [line["time"] for line in kept] == [0.0, 20.0, 30.0, 50.0]
+
+
+def _break(run: FigureRun, what: str) -> None:
+    member = run.members[-1].path
+    places = {
+        "table": run.path / "tables" / "times.parquet",
+        "picture": run.path / "figures" / "emergence.png",
+        "claims": run.path / "claims.json",
+        "metrics": member / "metrics.parquet",
+        "log": member / "log.jsonl",
+        "environment": member / "environment.json",
+        "probe": member / "probe.json",
+        "done": member / "done.json",
+        "sample": run.members[0].path / "samples" / "00001000.png",
+    }
+    places[what].write_text("{damage}")
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["table", "picture", "claims", "metrics", "log", "environment", "probe", "done", "sample"],
+)
+def test_what_is_damaged_is_refused_before_anything_is_written(tmp_path, what):
+    good, bad = drawn(tmp_path / "good", 1, figure="other"), drawn(tmp_path / "runs")
+    _break(bad, what)
+    with pytest.raises(InputError, match="damaged"):
+        export([good, bad], tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_member_without_its_metrics_is_not_exported_as_an_empty_one(tmp_path):
+    run = drawn(tmp_path / "runs")
+    (run.members[1].path / "metrics.parquet").unlink()
+    with pytest.raises(InputError, match=r"metrics\.parquet is damaged"):
+        export([run], tmp_path / "results")
+    assert not (tmp_path / "results").exists()
+
+
+def test_of_two_folders_with_one_figure_neither_takes_the_place_of_the_other(tmp_path):
+    more, few = drawn(tmp_path / "more", 3), drawn(tmp_path / "few", 1)
+    with pytest.raises(InputError, match="are the same figure; export one of them"):
+        export([more, few], tmp_path / "results")
+    assert not (tmp_path / "results").exists()

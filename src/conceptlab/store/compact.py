@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
+from conceptlab.errors import InputError
 from conceptlab.store.files import write_atomically
 
 _LEVEL = 12  # of zstd; beyond it hardly anything is won
@@ -48,14 +49,21 @@ def write_compact(path: Path, table: pd.DataFrame) -> None:
 
 def compact_picture(path: Path) -> bytes:
     """A picture as PNG: with 256 colours, a third of the bytes, if nobody could tell; otherwise as it is."""
-    with Image.open(path) as opened:
-        picture = opened.convert("RGB")
+    picture = read_picture(path)
     few = picture.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
     if _likeness(picture, few.convert("RGB")) < _LEAST_LIKENESS:
         return path.read_bytes()
     written = io.BytesIO()
     few.save(written, format="PNG", optimize=True)
     return written.getvalue()
+
+
+def read_picture(path: Path) -> Image.Image:
+    try:
+        with Image.open(path) as opened:
+            return opened.convert("RGB")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} is damaged ({error}); move it away and run again") from error
 
 
 def _likeness(a: Image.Image, b: Image.Image) -> float:

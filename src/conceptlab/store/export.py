@@ -20,8 +20,8 @@ import pandas as pd
 
 from conceptlab.claims import write_claims
 from conceptlab.errors import InputError
-from conceptlab.store.compact import compact_picture, write_compact
-from conceptlab.store.files import read_json, write_atomically, write_json, write_sheet, write_text
+from conceptlab.store.compact import compact_picture, read_picture, write_compact
+from conceptlab.store.files import write_atomically, write_json, write_sheet, write_text
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
@@ -46,8 +46,8 @@ class Exported:
 
 
 def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
-    """Put every finished figure into `out`, with its members. What cannot be taken over is refused before anything is
-    written; figures that are not finished are left out, with the reason."""
+    """Put every finished figure into `out`, with its members. What cannot be read or taken over is refused before
+    anything is written; figures that are not finished are left out, with the reason."""
     target, done = Store(out), Exported()
     chosen: list[tuple[FigureRun, list[Member]]] = []
     for run in runs:
@@ -59,10 +59,14 @@ def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
         else:
             chosen.append((run, members))
     members = {member.id: member for _, found in chosen for member in found}
-    for run, _ in chosen:
-        _check_figure(run, _place(run, target))
+    _check_places([run for run, _ in chosen], target)
     fresh = [member for member in members.values() if _is_new(member, target)]
     shown = _shown(chosen)
+    for member in members.values():
+        _read_member(member, shown.get(member.id, 0))
+    for run, _ in chosen:
+        _read_figure(run)
+    same = {run.path: _is_same(run, _place(run, target)) for run, _ in chosen}
     for member in members.values():
         if member in fresh:
             _write_member(member, target.root / "members" / member.id)
@@ -70,7 +74,7 @@ def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
     done.members = len(fresh)
     for run, _ in chosen:
         place = _place(run, target)
-        states = done.unchanged if _is_same(run, place) else done.updated if _exists(place) else done.new
+        states = done.unchanged if same[run.path] else done.updated if _exists(place) else done.new
         if states is not done.unchanged:
             _write_figure(run, place)
         states.append(_name(run))
@@ -132,6 +136,17 @@ def _is_absolute(word: str) -> bool:
 # --- what is there already ---
 
 
+def _check_places(runs: Sequence[FigureRun], target: Store) -> None:
+    """Every figure has a place of its own, where it may be written."""
+    taken: dict[Path, FigureRun] = {}
+    for run in runs:
+        place = _place(run, target)
+        other = taken.setdefault(place.path, run)
+        if other is not run:
+            raise InputError(f"{other.path} and {run.path} are the same figure; export one of them")
+        _check_figure(run, place)
+
+
 def _check_figure(run: FigureRun, place: FigureRun) -> None:
     if not _exists(place):
         return
@@ -177,6 +192,21 @@ def _is_new(member: Member, target: Store) -> bool:
     return False
 
 
+def _read_member(member: Member, steps: int) -> None:
+    """Read all that will be written of a member, and forget it: the metrics of thousands would fill the memory."""
+    for needed in (member.metrics, member.log(), member.environment, member.probe, member.outcome):
+        del needed
+    for step in _sample_steps(member, steps):
+        member.samples(step)
+
+
+def _read_figure(run: FigureRun) -> None:
+    for needed in (run.signatures, run.verdicts, _tables(run)):
+        del needed
+    for picture in run.pictures:
+        read_picture(picture)
+
+
 # --- writing ---
 
 
@@ -187,23 +217,23 @@ def _in_float32(metrics: pd.DataFrame) -> pd.DataFrame:
 def _write_member(member: Member, place: Path) -> None:
     """`done.json` comes last: a folder without it is unfinished to every reader."""
     write_json(place / "config.json", member.recipe.to_dict())
-    for name in ("environment.json", "probe.json"):
-        if (member.path / name).exists():
-            write_json(place / name, read_json(member.path / name))
+    for name, entries in (("environment.json", member.environment), ("probe.json", member.probe)):
+        if entries:
+            write_json(place / name, entries)
     write_compact(place / "metrics.parquet", _in_float32(member.metrics))
     write_text(place / "log.jsonl", milestones(member.log()))
     write_json(place / "done.json", member.outcome)
 
 
-def _write_samples(member: Member, place: Path, steps: int) -> None:
+def _sample_steps(member: Member, count: int) -> list[int]:
+    """The steps at which samples are kept: of one the end, otherwise spread over training."""
     there = member.sample_steps
-    if not there or not steps:
-        return
-    # The last ones: with `steps` = 1 the end, otherwise spread over training.
-    chosen = {
-        there[-1 - i] for i in np.linspace(0, len(there) - 1, min(steps, len(there))).round().astype(int)
-    }
-    for step in sorted(chosen):
+    places = np.linspace(0, len(there) - 1, min(count, len(there))).round().astype(int)
+    return sorted({there[-1 - i] for i in places})
+
+
+def _write_samples(member: Member, place: Path, steps: int) -> None:
+    for step in _sample_steps(member, steps):
         path = place / "samples" / f"{step:08d}.png"
         if not path.exists():
             sheet = member.samples(step)
