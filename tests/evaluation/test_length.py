@@ -170,3 +170,36 @@ def test_what_it_cannot_measure_is_refused():
         Length(most=1).check(replace(made, recipe=judged))
     with pytest.raises(InputError, match="99 objects are asked for"):
         Length(most=99).check(made)
+
+
+def test_shares_by_the_distance_between_conditions():
+    """A model that draws only what stands alone: everything is met from three cells on, nothing nearer."""
+    made = context(world={**WORLD, "gap": 0.5})
+    plain = discs(made.world)
+
+    def lonely(conditions: list[Tensor]) -> list[Tensor]:
+        kept = []
+        for condition in conditions:
+            cells = condition[0].nonzero()
+            apart = (cells[:, None] - cells[None]).abs().amax(-1) + 99 * torch.eye(len(cells)).long()
+            alone = torch.zeros_like(condition)
+            for down, across in cells[(apart > 2).all(1)]:
+                alone[0, down, across] = 1
+            kept.append(alone)
+        return plain(kept)
+
+    found = rows(made, Length(most=6), lonely, images=200)
+    shares = {
+        (r.cls, r.variable): r.value for r in found if r.measure == "share_met" and "nearest" in r.variable
+    }
+    counts = {(r.cls, r.variable): r.value for r in found if r.measure == "conditions"}
+    assert shares.keys() == counts.keys()
+    assert {name for cls, name in shares if cls == "1"} == {"nearest 5"}
+    assert {value for (_, name), value in shares.items() if name[-1] in "345"} == {1.0}
+    assert sum(counts[cls, name] for cls, name in counts if cls == "6" and name[-1] in "12") > 20
+    # An object a few cells away may pass for a neighbour's, so a little is met by chance.
+    assert all(value < 0.5 for (_, name), value in shares.items() if name == "nearest 1")
+    every = {r.cls: r.value for r in found if r.measure == "share_met" and r.variable == ""}
+    for cls, share in every.items():
+        mean = [(shares[key], counts[key]) for key in shares if key[0] == cls]
+        assert sum(s * n for s, n in mean) / sum(n for _, n in mean) == pytest.approx(share)

@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 import scipy
 
-from conceptlab.measures import answer, beyond_chance, chance_share, k_max, kept_share, met
+from conceptlab.measures import (
+    answer,
+    beyond_chance,
+    chance_share,
+    k_max,
+    kept_share,
+    met,
+    nearest,
+    which_met,
+)
 
 SIDE = 8
 
@@ -45,6 +54,20 @@ def test_one_object_meets_one_condition():
     assert met(asked, [np.array([[2, 2]]), np.array([[2, 2], [2, 2]])]).tolist() == [1, 2]
     # As many as possible: the greedy choice for the first object would leave the second without.
     assert met([np.array([[0, 0], [2, 0]])], [np.array([[1, 0], [0, 0]])]).tolist() == [2]
+
+
+def test_which_conditions_are_met_is_said_of_each():
+    asked = [np.array([[0, 0], [4, 4], [7, 0]]), np.array([[0, 0], [1, 0], [7, 7]])]
+    found = [np.array([[4, 5]]), np.array([[7, 7], [6, 6]])]
+    assert which_met(asked, found).tolist() == [[False, True, False], [False, False, True]]
+    assert which_met(asked, [np.zeros((0, 2))] * 2).tolist() == [[False] * 3] * 2
+
+
+def test_the_nearest_other_condition_is_measured_along_the_longer_axis():
+    asked = [np.array([[0, 0], [1, 3], [7, 0]]), np.array([[2, 2], [3, 3], [2, 7]])]
+    assert nearest(asked).tolist() == [[3, 3, 6], [1, 1, 4]]
+    assert np.isinf(nearest([np.array([[2, 2]])])).all()
+    assert nearest([np.zeros((0, 2))]).shape == (1, 0)
 
 
 def test_all_images_at_once_are_matched_like_each_by_itself():

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from conceptlab.claims import calibrate, judge
-from conceptlab.studies.bradley2025 import k_sweep, length
+from conceptlab.errors import InputError
+from conceptlab.studies.bradley2025 import crowding, k_sweep, length
 from conceptlab.studies.bradley2025.tables import WHOLE, base_of, summary
+from conceptlab.studies.study import Results
 
 CLAIMS = {
     claim.id.removeprefix("bradley2025."): claim
@@ -83,3 +85,57 @@ def test_summary_on_curves_whose_answer_is_known():
     # What was never learned is not kept.
     assert found.loc["3", "k_max"] == 0
     assert pd.isna(found.loc["3", "kept"])
+
+
+ALONE = {claim.id.removeprefix("bradley2025."): claim for claim in crowding.CLAIMS}
+
+
+def alone(rng: np.random.Generator, local: float, other: float, seeds: int = 6) -> dict[str, pd.DataFrame]:
+    """What experiments 3 and 2 keep of conditions that stand alone; of others less."""
+    rows = [
+        (seed, experiment, trained, place, kept - (place == "crowded") * 0.4 + 0.03 * rng.standard_normal())
+        for seed in range(seeds)
+        for trained in (3, 5)
+        for experiment, kept in (("3", local), ("2", other))
+        for place in ("alone", "crowded")
+    ]
+    return {"summary": pd.DataFrame(rows, columns=["seed", "experiment", "trained", "place", "kept"])}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_each_claim_of_crowding_can_hold_and_fail_and_be_undecided(name):
+    rng, claim = np.random.default_rng(0), ALONE[name]
+    assert judge([claim], alone(rng, 1.0, 0.6), "paper")[0].verdict == "reproduced"
+    assert judge([claim], alone(rng, 0.6, 1.0), "paper")[0].verdict == "not reproduced"
+    assert judge([claim], alone(rng, 0.9, 0.9, seeds=3), "paper")[0].verdict == "inconclusive"
+
+
+def test_crowding_on_members_whose_answer_is_known(monkeypatch):
+    """Two of three conditions that stand alone are met at four conditions, and one of four that do not."""
+    told = {
+        ("nearest 1", 4): (0.0, 2),
+        ("nearest 2", 4): (0.5, 2),
+        ("nearest 3", 4): (1.0, 1),
+        ("nearest 5", 4): (0.5, 2),
+        ("nearest 5", 1): (1.0, 9),
+    }
+    rows = [
+        {"seed": 0, "experiment": "3", "trained": 3, "reach": 2, "step": 9, "k": k, "variable": variable,
+         "measure": measure, "value": value}
+        for (variable, k), pair in told.items()
+        for measure, value in zip(("share_met", "conditions"), pair)
+    ]  # fmt: skip
+    base = {"seed": [0], "experiment": ["3"], "trained": [3], "reach": [2], "base_share": [0.8]}
+    monkeypatch.setattr(crowding, "labelled_metrics", lambda _: pd.DataFrame(rows))
+    monkeypatch.setattr(crowding, "length_tables", lambda _: {"summary": pd.DataFrame(base)})
+    found = crowding.crowding_tables(Results([], "small", [0]))["summary"].set_index("place")
+    assert found["conditions"].to_dict() == {"alone": 3, "crowded": 4}
+    assert found["share"].to_dict() == pytest.approx({"alone": 2 / 3, "crowded": 1 / 4})
+    assert found.loc["alone", "kept"] == pytest.approx(2 / 3 / 0.8)
+
+
+def test_crowding_of_members_measured_before_says_so(monkeypatch):
+    old = pd.DataFrame({"step": [9], "variable": [""]})
+    monkeypatch.setattr(crowding, "labelled_metrics", lambda _: old)
+    with pytest.raises(InputError, match="train them again"):
+        crowding.crowding_tables(Results([], "small", [0]))

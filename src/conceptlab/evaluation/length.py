@@ -20,6 +20,8 @@ from conceptlab.worlds import build as build_world
 from conceptlab.worlds.objects import check_count, cut
 
 _LEAST_IMAGES = 50  # exact counts need images, not conditions
+FURTHEST = 5
+"""Distances between conditions, in cells, are told up to this; whatever is further away, or has no other, with it."""
 _ROUND = 100  # scenes are drawn in hundreds, so that few different numbers of them are
 
 
@@ -32,6 +34,8 @@ class Length(Measurement):
     |---|---|---|
     | `share_met` | | share of conditions met, one to one, within one cell (location recall) |
     | `share_met` | `heat .3` | the same with another threshold of the detector |
+    | `share_met` | `nearest 2` | the same of conditions with their nearest other two cells away; `nearest 5`: or more |
+    | `conditions` | `nearest 2` | how many conditions those are |
     | `share_error` | | its standard error over images |
     | `share_chance` | | share met under conditions shuffled between images |
     | `share_corrected` | | the share beyond chance |
@@ -101,6 +105,8 @@ class Length(Measurement):
         for heat in self.heats if k else ():
             share = float(measures.met(asked, cells_above(world, found, heat)).mean()) / k
             yield Row(str(k), f"heat {heat:g}", "share_met", share)
+        if k:
+            yield from _by_distance(k, asked, cells_above(world, found, THRESHOLD))
 
     def _real(self, world: ObjectWorld, judge: Detector, k: int, images: int, seed: int) -> Iterable[Row]:
         """The detector on real images of the very layouts that were asked for, which no training has seen."""
@@ -116,6 +122,19 @@ class Length(Measurement):
     def _images(self, k: int, conditions: int) -> int:
         least = min(self.least, conditions)
         return max(math.ceil(conditions / k), least) if k else least
+
+
+def _by_distance(k: int, asked: list[measures.Cells], found: list[measures.Cells]) -> Iterable[Row]:
+    """Shares by how far the nearest other condition is: is a condition missed for their number, or for a neighbour?"""
+    hits, apart = measures.which_met(asked, found), measures.nearest(asked).clip(1, FURTHEST)
+    for distance in range(1, FURTHEST + 1):
+        if (those := apart == distance).any():
+            yield Row(str(k), nearest_name(distance), "share_met", float(hits[those].mean()))
+            yield Row(str(k), nearest_name(distance), "conditions", float(those.sum()))
+
+
+def nearest_name(distance: int) -> str:
+    return f"nearest {distance}"
 
 
 def spurious_expected(context: Context) -> dict[int, float]:

@@ -27,6 +27,8 @@ from conceptlab.measures.length import (
     k_max,
     kept_share,
     met,
+    nearest,
+    which_met,
 )
 from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
@@ -64,6 +66,7 @@ __all__ = [
     "last_start",
     "measured_cosines",
     "met",
+    "nearest",
     "nearest_approach",
     "orthogonality",
     "recovery_time",
@@ -71,5 +74,6 @@ __all__ = [
     "rise",
     "turning_point",
     "variable_accuracies",
+    "which_met",
     "with_kink",
 ]

@@ -44,14 +44,21 @@ class Answer:
 
 
 def met(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> NDArray[np.integer]:
-    """How many conditions of each image are met, all images with K conditions each.
+    """How many conditions of each image are met, all images with K conditions each."""
+    return which_met(asked, found, tolerance).sum(1)
+
+
+def which_met(
+    asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE
+) -> NDArray[np.bool_]:
+    """Which conditions of each image are met (images, K), by a matching that meets as many as possible.
 
     A matching of all images at once: conditions and objects of one image are a part of one large graph, without an
     edge to any other. Thousands of small matchings one by one take longer than drawing the images does.
     """
     images, count, most = len(asked), len(asked[0]), max(map(len, found), default=0)
     if count == 0 or most == 0:
-        return np.zeros(images, dtype=int)
+        return np.zeros((images, count), dtype=bool)
     objects = np.full((images, most, 2), np.inf)
     for row, cells in zip(objects, found, strict=True):
         row[: len(cells)] = cells
@@ -62,7 +69,16 @@ def met(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERAN
         (np.ones(len(image), dtype=bool), ends), shape=(images * count, images * most)
     )
     matched = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column") >= 0
-    return matched.reshape(images, count).sum(1)
+    return matched.reshape(images, count)
+
+
+def nearest(asked: Sequence[Cells]) -> NDArray[np.floating]:
+    """How many cells away, along the longer axis, each condition's nearest other one is (images, K); infinite where
+    there is no other."""
+    cells = np.stack(asked).astype(float)
+    apart = np.abs(cells[:, :, None] - cells[:, None]).max(-1)
+    apart[:, np.eye(cells.shape[1], dtype=bool)] = np.inf
+    return apart.min(-1, initial=np.inf)
 
 
 def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:

@@ -29,6 +29,10 @@ def chosen(curves: pd.DataFrame, measure: str, **settings: object) -> pd.DataFra
     return rows
 
 
+def trained_text(trained: int) -> str:
+    return "trained on 1 object" if trained == 1 else f"trained on 1–{trained} objects"
+
+
 def k_axis(ax: Axes, most: int, trained: int) -> None:
     """Numbers of conditions, with the field that training covers."""
     ax.axvspan(-0.5, trained + 0.5, color="#eceef1", lw=0, zorder=0)

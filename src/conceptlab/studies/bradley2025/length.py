@@ -17,6 +17,7 @@ from conceptlab.studies.bradley2025.drawing import (
     k_axis,
     pictures,
     share_lines,
+    trained_text,
 )
 from conceptlab.studies.bradley2025.recipes import experiments
 from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES, TRAINED_SEEDS
@@ -41,8 +42,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
         looks = {name: _look(name, named) for name in EXPERIMENTS}
         upper = page.add_subplot(grid[0, column], sharey=upper)
         lower = page.add_subplot(grid[1, column], sharey=lower)
-        text = "Trained on 1 object" if trained == 1 else f"Trained on 1–{trained} objects"
-        figures.panel(upper, "" if column else "a", text)
+        figures.panel(upper, "" if column else "a", trained_text(trained).capitalize())
         share_lines(upper, rows, looks, "experiment")
         _k_max(upper, summary[summary["trained"] == trained])
         k_axis(upper, most, trained)
@@ -60,7 +60,8 @@ def draw_length(results: Results, tables: Tables) -> Picture:
         page,
         f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images; "
         f"triangles: K_max, up to which at least {KEPT:.0%} of the share at the most conditions in training is kept. "
-        "(b) Grey line: as many objects as conditions. (c) First seed.",
+        "(b) Grey line: as many objects as conditions. (c) First seed. Trained on one object, "
+        "experiments 1 and 2 are the same.",
     )
     return page
 

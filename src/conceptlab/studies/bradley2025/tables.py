@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
-
 import pandas as pd
 
 from conceptlab.measures import k_max, kept_share
@@ -91,11 +89,6 @@ def _kept(rows: pd.DataFrame, base: int) -> dict[str, float]:
 def _by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
     chosen = rows[(rows["measure"] == measure) & (rows["variable"] == "")]
     return dict(zip(chosen["k"].astype(int), chosen["value"].astype(float)))
-
-
-def groups(table: pd.DataFrame, *by: str) -> Iterator[tuple[tuple[Hashable, ...], pd.DataFrame]]:
-    for key, rows in table.groupby(list(by), sort=True):
-        yield key if isinstance(key, tuple) else (key,), rows
 
 
 def first_member(results: Results, experiment: str, trained: int, reach: int | None = None) -> Member | None:
