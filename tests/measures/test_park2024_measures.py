@@ -108,7 +108,7 @@ def test_disentanglement_of_known_directions():
         ([0.8, 0.2, 0.6, 0.2, 0.1, 0.8], 4 + 0.35 / 0.7),  # only the last crossing, after the minimum
         ([0.8, 0.4, 0.2, 0.2, 0.3, 0.3], math.nan),  # never comes back
         ([0.8, 0.2, 0.9, 0.3, 0.3, 0.3], math.nan),  # comes back and is lost again
-        ([0.2, 0.4, 0.5, 0.6, 0.7, 0.8], math.nan),  # never fell
+        ([0.2, 0.4, 0.5, 0.6, 0.7, 0.8], 0),  # never fell: disentangled from the start
         ([0.8, math.nan, 0.2, 0.4, 0.6, 0.9], math.nan),
     ],
 )

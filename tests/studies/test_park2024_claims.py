@@ -218,6 +218,21 @@ def test_times_of_synthetic_curves_are_those_they_were_made_from():
     assert (times.loc[~never, "lead"] >= 0).all()
 
 
+def test_a_behaviour_never_seen_is_counted_from_where_it_may_have_begun():
+    """Three evaluations in a row make a time: one that began at the last but one is not seen yet."""
+    curves = synthetic.run(0.3, 0)
+    steps = np.unique(curves["step"])
+    whole = run_times(curves)
+    begins = curves["step"].ge(steps[-2]) & curves["class"].eq("11") & curves["measure"].eq("accuracy")
+    late = curves.copy()
+    late.loc[curves["class"].eq("11") & curves["measure"].eq("accuracy"), "value"] = 0.0
+    late.loc[begins, "value"] = 1.0
+    found = run_times(late)
+    assert found["behaviour"].isna().all()
+    assert found["last"].item() == steps[-2]
+    assert found["lead"].item() == len(steps) - 2 - np.searchsorted(steps, whole["capability"].item())
+
+
 def test_nothing_is_credited_to_a_model_that_does_not_draw_yet():
     curves = synthetic.run(0.3, 0)
     blots = curves.copy()

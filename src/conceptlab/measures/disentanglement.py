@@ -31,12 +31,14 @@ def recovery_time(steps: ArrayLike, values: ArrayLike, share: float = SHARE) -> 
 
     An untrained embedding is already disentangled (1 - |cos| near .8 for 64 random units), so a fixed level says
     nothing: the curve falls first, and what counts is its way back, measured between its minimum and its initial
-    value. Interpolated linearly; NaN if it never comes back, or never fell.
+    value. Interpolated linearly; NaN if it never comes back, the first step if it never fell.
     """
     at, curve = np.asarray(steps, dtype=float), np.asarray(values, dtype=float)
     if len(curve) < 2 or not np.isfinite(curve).all():
         return float("nan")
     lowest = int(curve.argmin())
+    if lowest == 0:
+        return float(at[0])
     level = curve[lowest] + share * (curve[0] - curve[lowest])
     upward = [i for i in range(lowest, len(curve) - 1) if curve[i] < level <= curve[i + 1]]
     if not upward or curve[-1] < level:

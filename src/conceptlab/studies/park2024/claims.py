@@ -109,6 +109,7 @@ FIG3 = (
         partial(stats.predicted_share, "capability", "behaviour"),
         threshold=0.5,
         side="above",
+        limits=(-math.inf, 1.0),
     ),
     _claim(
         "fig3",

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from conceptlab.measures import drawing_since, emergence_time
+from conceptlab.measures import drawing_since, emergence_time, last_start
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import recovery_time
 from conceptlab.measures.turning import nearest_approach, turning_point
@@ -105,7 +105,7 @@ def _times(run: pd.DataFrame) -> dict[str, float]:
     drawn = path[path.index >= since]
     found |= {
         "first": float(steps[0]),
-        "last": float(steps[-1]),
+        "last": float(last_start(steps)),
         "drawing": since,
         "turn": turning_point(drawn.index, drawn.iloc[:, 0]) if len(drawn) else math.nan,
         "approach": nearest_approach(drawn, _corner(MEMORISED)) if len(drawn) else math.nan,
@@ -147,12 +147,12 @@ def reached(values: pd.Series, since: float) -> float:
 
 
 def _evaluations_between(steps: np.ndarray, earlier: float, later: float) -> float:
-    """How many evaluations lie between two times; a later one that was never reached counts as just past the end,
-    which makes the number a lower bound."""
+    """How many evaluations lie between two times; a later one that was never seen counts as at the earliest evaluation
+    it may have come at, which makes the number a lower bound."""
     if np.isnan(earlier):
         return float("nan")
-    end = len(steps) if np.isnan(later) else int(np.searchsorted(steps, later))
-    return float(end - np.searchsorted(steps, earlier))
+    end = last_start(steps) if np.isnan(later) else later
+    return float(np.searchsorted(steps, end) - np.searchsorted(steps, earlier))
 
 
 def winners(results: Results) -> pd.DataFrame:
