@@ -377,3 +377,29 @@ def test_names_like_none_stay_names_and_only_what_is_empty_is_missing(tmp_path: 
     path.write_text("file,hat\na.png,None\nb.png,NA\nc.png,\n")
     assert read_table(path)["hat"].tolist()[:2] == ["None", "NA"]
     assert read_table(path)["hat"].isna().tolist() == [False, False, True]
+
+
+def test_values_stay_as_they_are_written_and_numbers_are_in_their_order(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "data", everything(4))
+    table = pd.read_csv(folder / "labels.csv")
+    table["code"] = table["colour"].map({"blue": "01", "red": "1"})
+    table["count"] = table["shape"].map({"circle": "10", "triangle": "9.50"})
+    table["kind"] = table["size"].map({"large": "True", "small": "10a"})
+    write_table(folder / "labels.csv", table)
+    world = opened(folder, "code", "count", "kind")
+    assert [variable.values for variable in world.space.concepts] == [
+        ("01", "1"),
+        ("9.50", "10"),
+        ("10a", "True"),
+    ]
+    assert world.counts() == dict.fromkeys(world.space.classes, 4)
+    chosen = opened(folder, "code=1,01", "shape")
+    assert chosen.space.concepts[0].values == ("1", "01")
+    assert opened(folder, "count@9.7", "colour").counts() == dict.fromkeys(chosen.space.classes, 8)
+
+
+def test_files_may_be_called_like_numbers(tmp_path: Path) -> None:
+    for name in ("001", "002", "10", "11", "12", "13"):
+        Image.new("L", (8, 8), int(name)).save(tmp_path / name, format="PNG")
+    (tmp_path / "t.csv").write_text("file,kind\n001,a\n002,a\n10,a\n11,b\n12,b\n13,b\n")
+    assert opened(tmp_path, "kind").counts() == {(0,): 3, (1,): 3}

@@ -82,7 +82,7 @@ def check_labels(problems: Problems, variables: Variables, table: pd.DataFrame, 
         present = [value for (value, _), count in zip(values, counts) if count]
         for (value, _), count in zip(values, counts):
             if not count:
-                known = ", ".join(sorted(texts_of(table[name]).dropna().unique().tolist())[:8])
+                known = ", ".join(_in_order(texts_of(table[name]).dropna().unique().tolist())[:8])
                 problems.add(
                     "values without images", f"{name}={value}", f"Leave them out; '{name}' has: {known}."
                 )
@@ -124,16 +124,21 @@ def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Val
         raise unknown("column", head, columns, where=where)
     if names:
         return head, tuple(_named(text, part) for part in names.split(","))
-    found = texts_of(table[head]).dropna()
-    # Numbers in their order, texts in the alphabet's.
-    numeric = pd.api.types.is_numeric_dtype(table[head]) and not pd.api.types.is_bool_dtype(table[head])
-    values = sorted(found.unique().tolist(), key=lambda v: float(v) if numeric else v)
+    values = _in_order(texts_of(table[head]).dropna().unique().tolist())
     if len(values) > MOST_VALUES:
         raise InputError(
             f"{where}: '{head}' has {len(values)} different values; bin it, e.g. '{head}/2' for two bins of equal "
             f"count, '{head}@0.5' to cut numbers at 0.5, or '{head}={values[0]},{values[1]}' to choose values"
         )
     return head, tuple((value, (value,)) for value in values)
+
+
+def _in_order(texts: list[str]) -> list[str]:
+    """Numbers in their order, texts in the alphabet's."""
+    numbers = dict(zip(texts, pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce").tolist()))
+    if not all(map(math.isfinite, numbers.values())):
+        return sorted(texts)
+    return sorted(texts, key=lambda text: (numbers[text], text))
 
 
 def _numbers(name: str, table: pd.DataFrame, columns: Sequence[str], where: str) -> np.ndarray:

@@ -94,13 +94,15 @@ def _csv(path: Path) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            # Only what is empty is missing: "None" and "NA" are names like others. Without index_col fields that the
-            # header does not name would move all columns by one.
+            # Texts as they are written: as numbers 01 and 1 would be one value. Only what is empty is missing: "None"
+            # and "NA" are names like others. Without index_col fields that the header does not name would move all
+            # columns by one.
             return pd.read_csv(
                 path,
                 sep=separator,
                 encoding="utf-8-sig",
                 skipinitialspace=True,
+                dtype=str,
                 keep_default_na=False,
                 na_values=[""],
                 index_col=False,
