@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.cbook import is_math_text
 from matplotlib.text import Annotation, Text
 
 from conceptlab import figures
@@ -238,3 +239,22 @@ def test_variables_may_be_called_like_columns_of_a_table() -> None:
     curves = pd.DataFrame(rows)
     assert {path.tolist()[0][0] for path in figures.mean_paths(curves, space).values()} == {0.5}
     assert figures.seed_paths(curves, space)[0, 1][1].tolist() == [[0.75, 0.75], [0.75, 0.75]]
+
+
+def test_dollars_in_words_of_a_user_are_no_formula() -> None:
+    """Two dollars begin one, which would be set in other letters, or fail where it is none."""
+    space = ConceptSpace([Variable("pri$ce_$^{", ("$5", "$10")), Variable("size", ("a", "b"))])
+    split = Split(space, {"00": 3})
+    ax = axes()
+    figures.draw_graph(ax, space, split)
+    axis = "pri$ce_$^{: $5 → $10"
+    assert figures.plain(axis) in {t.get_text() for t in texts(ax)}
+    steps = {"step": [1, 2], "seed": 0, "class": "11", "measure": "accuracy", "weights": "raw", "value": 0.5}
+    curves = pd.concat([pd.DataFrame({**steps, "variable": name}) for name in ("", *space.names)])
+    figures.accuracy_per_variable(ax, curves, "11", space.names)
+    images = np.zeros((2, 1, 3, 4, 4), np.uint8)
+    sheet = figures.labelled_sheet(images, ["latent: $a$", "$5 and $10_"], "Class $1$")
+    for page in (ax.figure, sheet):
+        page.draw_without_rendering()  # pyright: ignore[reportAttributeAccessIssue]
+        shown = [t.get_text() for t in page.findobj(Text) if isinstance(t, Text)]  # pyright: ignore
+        assert not [text for text in shown if is_math_text(text)]

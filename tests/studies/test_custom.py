@@ -187,6 +187,24 @@ def test_bad_data_are_one_list_and_exit_code_2(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("columns", "values"),
+    [
+        ({"shape": "pri$ce_$^{", "colour": "$"}, {"circle": "$5", "triangle": "$10_"}),
+        ({"shape": "class", "size": "seed", "colour": "step"}, {}),
+    ],
+)
+def test_odd_names_of_columns_and_values_are_drawn(tmp_path, capsys, columns, values):
+    folder = write_folder(tmp_path / "data", everything(6))
+    table = pd.read_csv(folder / "labels.csv").drop(columns="radius").replace({"shape": values})
+    write_table(folder / "labels.csv", table.rename(columns=columns))
+    data = ["--data", str(folder), "--train", "000", "100", "010", "001", "--scale", "tiny"]
+    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 0
+    assert main(["run", "custom", *data, *SMALL, "--out", str(tmp_path / "runs")]) == 0
+    (picture,) = conceptlab.load(tmp_path / "runs").pictures
+    assert picture.stat().st_size > 10_000
+
+
 def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
     folder = write_folder(tmp_path / "data", {**everything(5), "111": 1})
     assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2

@@ -209,7 +209,7 @@ def accuracy_per_variable(ax: Axes, curves: pd.DataFrame, cls: str, names: Seque
     colours: Mapping[str, str] = style.variable_colours(names)
     ends = []
     for name in names:
-        line = Line(colours[name], name)
+        line = Line(colours[name], style.plain(name))
         found = band(ax, select(curves, "accuracy", name, cls), line)
         if len(found):
             ends.append((float(found["mean"].iloc[-1]), line))

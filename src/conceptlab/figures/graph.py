@@ -172,7 +172,8 @@ def _name_axes(ax: Axes, space: ConceptSpace, *, pictures: bool) -> None:
         away = np.array([-1.0, 0.0]) if angle > 60 else np.array([np.sin(np.radians(angle)), -1.0])
         distance = (30 if pictures else 21) if angle <= 60 else (24 if pictures else 14)
         ax.annotate(
-            f"{variable.name}: {' → '.join(variable.values)}", _point((a + b) / 2), _point(distance * away),
+            style.plain(f"{variable.name}: {' → '.join(variable.values)}"),
+            _point((a + b) / 2), _point(distance * away),
             textcoords="offset points", ha="center", va="center", rotation=angle, rotation_mode="anchor",
             fontsize=6.2, color=style.MUTED,
         )  # fmt: skip

@@ -68,8 +68,8 @@ def labelled_sheet(images: ArrayLike, rows: Sequence[str], title: str) -> style.
     count, columns = np.shape(images)[:2]
     page = style.figure(columns=2, height=0.6 + 4.2 * count / max(columns, 8))
     ax = page.add_subplot()
-    ax.set_title(title)
-    strip(ax, images, rows, [""] * columns, xlabel="")
+    ax.set_title(style.plain(title))
+    strip(ax, images, [style.plain(row) for row in rows], [""] * columns, xlabel="")
     return page
 
 

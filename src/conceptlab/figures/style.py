@@ -115,6 +115,11 @@ def caption(fig: Figure, text: str) -> None:
     fig.supxlabel(textwrap.fill(text, letters), x=0.008, ha="left", fontsize=size, color=MUTED)
 
 
+def plain(text: str) -> str:
+    """A user's own words as a label that shows them as they are: between two dollars matplotlib reads formulas."""
+    return text.replace("$", r"\$")
+
+
 def seeds_text(seeds: int, band: str = "± 1 standard deviation over seeds") -> str:
     """`4 seeds; band: ± 1 standard deviation over seeds`; one seed has no band."""
     return "1 seed, no band" if seeds == 1 else f"{seeds} seeds; band: {band}"

@@ -56,7 +56,8 @@ def draw(results: Results, tables: Tables) -> Picture:
 
     figures.caption(
         page,
-        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {space.order}. {marks_text(times, THRESHOLD)}",
+        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {figures.plain(space.order)}. "
+        f"{marks_text(times, THRESHOLD)}",
     )
     return page
 

@@ -45,7 +45,7 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
     figures.additive_or_multiplicative(ax, curves, furthest)
 
     seeds = figures.seeds_text(curves["seed"].nunique())
-    figures.caption(page, f"{seeds}. Digits: {space.order}. {marks_text(times, threshold)}")
+    figures.caption(page, f"{seeds}. Digits: {figures.plain(space.order)}. {marks_text(times, threshold)}")
     return page
 
 
