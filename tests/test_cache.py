@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import os
+
 import numpy as np
 import pytest
 
@@ -61,3 +64,15 @@ def test_a_folder_that_cannot_be_made_is_one_line(monkeypatch, tmp_path):
     monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "file"))
     with pytest.raises(InputError, match="CONCEPTLAB_CACHE="):
         cache.folder("images")
+
+
+def test_a_full_disk_is_told_before_anything_is_decoded(tmp_path, monkeypatch):
+    """A file that is only promised its room ends the process where the room turns out to be missing."""
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(InputError, match="No space left on device; name a folder with room"):
+        cache.array("images", "a", (2, 3), np.uint8, lambda out: pytest.fail("there is no room for it"))
+    assert not list((tmp_path / "cache" / "images").glob("*.npy"))

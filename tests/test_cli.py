@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
+import os
 import re
 import shlex
 import shutil
@@ -11,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -294,6 +297,42 @@ def test_of_several_figures_the_damaged_and_the_copied_are_left_out(out, tmp_pat
     assert len(caplog.messages) == 2
     assert all(line.startswith("left out: ") for line in caplog.messages)
     assert [path.name for path in (tmp_path / "kept" / "quickstart" / "tiny").iterdir()] == ["emergence"]
+
+
+def test_a_full_disk_is_told_in_one_line_and_the_same_command_continues(tmp_path, capsys, monkeypatch):
+    command = [
+        "run", "quickstart", "--scale", "tiny", "--seeds", "1", "--device", "cpu", "--out", str(tmp_path / "runs"),
+    ]  # fmt: skip
+    to_parquet, written = pd.DataFrame.to_parquet, []
+
+    def until_it_is_full(table, path, **options):
+        if len(written) == 2:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written.append(path)
+        to_parquet(table, path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pd.DataFrame, "to_parquet", until_it_is_full)
+        assert main(command) == 2
+    told = capsys.readouterr().err
+    assert "Traceback" not in told
+    last = told.strip().splitlines()[-1]
+    assert re.search(
+        r"cannot write \S+/metrics/\d+\.parquet: the disk is full; make room, and the same", last
+    )
+    assert not list(tmp_path.rglob(".0*.parquet")), "no half-written file is left"
+    assert main(command) == 0
+
+
+def test_whatever_else_finds_the_disk_full_is_told_in_one_line(monkeypatch, capsys):
+    def full() -> dict[str, object]:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "somewhere.bin")
+
+    monkeypatch.setattr("conceptlab.terminal.listing.listing", full)
+    assert main(["list", "--json"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert "cannot write somewhere.bin: the disk is full" in told[0]
 
 
 def test_another_configuration_does_not_overwrite(out, capsys):

@@ -81,12 +81,20 @@ def _make(path: Path, shape: Sequence[int], dtype: DTypeLike, fill: Callable[[np
             np.save(temporary, np.zeros(tuple(shape), dtype))
         else:
             made = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.dtype(dtype), shape=tuple(shape))
+            _reserve(temporary)
             fill(made)
             made.flush()
             del made
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _reserve(path: Path) -> None:
+    """Take the room for all of a file: on a full disk, to write into what was only promised ends the process."""
+    if hasattr(os, "posix_fallocate"):  # not everywhere
+        with path.open("r+b") as handle:
+            os.posix_fallocate(handle.fileno(), 0, path.stat().st_size)
 
 
 def _unwritable(path: Path, error: OSError) -> InputError:

@@ -8,7 +8,9 @@ prints that line and exits with code 2; anything else is our bug and keeps its t
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class InputError(Exception):
@@ -23,3 +25,24 @@ def unknown(what: str, given: object, known: Iterable[object], *, where: str = "
     place = f" in {where}" if where else ""
     shown = ", ".join(names[:24]) + (", …" if len(names) > 24 else "")
     return InputError(f"unknown {what} '{given}'{place}; {hint}known: {shown or 'none'}")
+
+
+def unwritten(path: Path | str, error: Exception) -> InputError:
+    """An `InputError` for a file that could not be written. Files are written whole or not at all, so that whatever was
+    done before is there."""
+    reason = str(getattr(error, "strerror", None) or error).strip().partition("\n")[0]
+    if is_full(error):
+        return InputError(
+            f"cannot write {path}: the disk is full; make room, and the same command continues where it stopped"
+        )
+    return InputError(
+        f"cannot write {path}: {reason}; mend that, and the same command continues where it stopped"
+    )
+
+
+def is_full(error: Exception) -> bool:
+    """Whether writing failed for want of room. Libraries that are not written in Python tell it in words."""
+    words = ("no space left", "quota exceeded")
+    return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
+        word in str(error).lower() for word in words
+    )

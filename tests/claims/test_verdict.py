@@ -67,7 +67,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(InputError, match="No space left"):
+    with pytest.raises(InputError, match="the disk is full"):
         write_claims(path, [])
     assert len(read_claims(path)) == 1
     assert os.listdir(tmp_path) == ["claims.json"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from conceptlab.errors import InputError
 from conceptlab.probes import (
@@ -168,3 +169,14 @@ def test_wrong_input_is_refused(judge: Probe) -> None:
 def test_cnn_reads_the_paper_worlds(world: World, steps: int) -> None:
     probe = train_probe(world, "cnn", seed=1, fitting=Fitting(steps=steps))
     assert validate(probe, world, images_per_class=200).joint >= 0.99
+
+
+def test_a_probe_that_does_not_fit_on_the_disk_is_told_and_leaves_no_half(tmp_path, monkeypatch):
+    def full(tensors: object, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("conceptlab.probes.files.save_file", full)
+    with pytest.raises(InputError, match=r"probe\.safetensors: the disk is full"):
+        save_probe(train_probe(WORLD, "linear", seed=0, fitting=SHORT), tmp_path / "probe")
+    assert not list(tmp_path.iterdir())

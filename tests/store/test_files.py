@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from pathlib import Path
 
 import pandas as pd
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from conceptlab.errors import InputError
 from conceptlab.store import Member, Store, files, load
@@ -102,3 +105,46 @@ def test_loading_what_is_not_there(tmp_path):
         load(tmp_path)
     with pytest.raises(InputError, match="missing"):
         Member(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)),
+        OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+        SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)"),
+    ],
+)
+def test_a_full_disk_names_the_file_and_leaves_the_old_one(tmp_path, error):
+    def write(path: Path) -> None:
+        path.write_bytes(b"half")
+        raise error
+
+    path = tmp_path / "table.parquet"
+    path.write_bytes(b"old")
+    with pytest.raises(
+        InputError, match=r"table\.parquet: the disk is full; make room, and the same command"
+    ):
+        files.write_atomically(path, write)
+    assert path.read_bytes() == b"old"
+    assert [left.name for left in tmp_path.iterdir()] == ["table.parquet"]
+
+
+def test_what_else_keeps_a_file_from_being_written_is_said(tmp_path):
+    def write(path: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with pytest.raises(InputError, match=r"cannot write .*a\.png: Input/output error; mend that"):
+        files.write_atomically(tmp_path / "a.png", write)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_line_that_does_not_fit_is_told():
+    with pytest.raises(InputError, match="/dev/full: the disk is full"):
+        files.append_line(Path("/dev/full"), "{}")
+
+
+def test_lines_are_added(tmp_path):
+    for line in ("one", "zwölf"):
+        files.append_line(tmp_path / "log.jsonl", line)
+    assert (tmp_path / "log.jsonl").read_text(encoding="utf-8") == "one\nzwölf\n"

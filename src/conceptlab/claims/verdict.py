@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unwritten
 
 Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
 OUTCOMES = ("reproduced", "not reproduced", "inconclusive")
@@ -77,9 +77,7 @@ def write_claims(path: str | Path, verdicts: Sequence[Verdict]) -> Path:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InputError(
-            f"cannot write {path}: {error.strerror or error}; choose a writable folder"
-        ) from error
+        raise unwritten(path, error) from error
     return path
 
 

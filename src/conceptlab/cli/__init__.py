@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from conceptlab import plugins
 from conceptlab.cli.console import ERR
 from conceptlab.cli.parser import build_parser
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, is_full, unwritten
 
 __all__ = ["build_parser", "main"]
 
@@ -28,3 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError as error:
+        if not is_full(error):
+            raise
+        ERR.print(f"conceptlab: {unwritten(error.filename or 'a file', error)}", style="bold red")
+        return 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from conceptlab.concepts import ConceptSpace, Variable
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unwritten
 from conceptlab.probes.analytic import AnalyticProbe
 from conceptlab.probes.base import Probe
 from conceptlab.probes.detector import Detector
@@ -22,14 +23,26 @@ from conceptlab.worlds import build
 def save_probe(probe: Probe, path: str | Path) -> None:
     """Write a probe; the settings come last, so that a probe with settings is whole."""
     settings, weights = _paths(path)
-    settings.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(probe, LearnedProbe):
-        half_written = weights.with_name(weights.name + ".part")
-        save_file(probe.network.state_dict(), half_written)
-        os.replace(half_written, weights)
-    half_written = settings.with_name(settings.name + ".part")
-    half_written.write_text(json.dumps(probe.settings, indent=1) + "\n")
-    os.replace(half_written, settings)
+        _write(weights, lambda place: save_file(probe.network.state_dict(), place))
+    _write(settings, lambda place: _write_text(place, json.dumps(probe.settings, indent=1) + "\n"))
+
+
+def _write(path: Path, write: Callable[[Path], None]) -> None:
+    half_written = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            write(half_written)
+            os.replace(half_written, path)
+        finally:
+            half_written.unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        raise unwritten(path, error) from error
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text)
 
 
 def load_probe(path: str | Path) -> Probe:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import logging
@@ -20,7 +21,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unwritten
 
 LOG = logging.getLogger(__name__)
 
@@ -34,16 +35,32 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     make_folder(path.parent)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file; give the name of a file")
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
     try:
-        write(temporary)
-        # mkstemp makes files private; results are meant to be read like any other file.
-        temporary.chmod(0o644)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            write(temporary)
+            # mkstemp makes files private; results are meant to be read like any other file.
+            temporary.chmod(0o644)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except (OSError, SafetensorError) as error:
+        raise unwritten(path, error) from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file; one that does not fit leaves no half behind, which the next would be added to."""
+    data = f"{line}\n".encode()
+    try:
+        with path.open("ab", buffering=0) as handle:
+            end = handle.tell()
+            if handle.write(data) < len(data):
+                handle.truncate(end)
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    except OSError as error:
+        raise unwritten(path, error) from error
 
 
 def make_folder(path: Path) -> Path:

@@ -185,8 +185,7 @@ class MemberWriter:
 
     def log(self, event: str, **details: Any) -> None:
         line = json.dumps({"time": round(time.time(), 3), "event": event, **details}, ensure_ascii=False)
-        with (self.path / "log.jsonl").open("a", encoding="utf-8") as handle:
-            handle.write(line + "\n")
+        files.append_line(self.path / "log.jsonl", line)
 
     def metrics(self, step: int, rows: pd.DataFrame) -> None:
         files.write_table(self.path / "metrics" / f"{step:08d}.parquet", rows[METRIC_COLUMNS])

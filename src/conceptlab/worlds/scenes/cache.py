@@ -62,5 +62,5 @@ def _write(path: Path, tensors: dict[str, Tensor]) -> None:
             os.replace(temporary, path)
         finally:
             Path(temporary).unlink(missing_ok=True)
-    except OSError:
+    except (OSError, SafetensorError):
         return
