@@ -28,8 +28,8 @@ from conceptlab.studies.study import Figure, Results, Scale, Tables
 _LEAST: dict[Scale, int] = {"tiny": 1, "small": 10, "paper": 10}
 """Shares of fewer conditions are noise, and not drawn (tiny runs have no more); claims count every condition."""
 _PLACES = {
-    "alone": "Conditions without another within reach",
-    "crowded": "Conditions with another within reach",
+    "alone": "Standing alone",
+    "crowded": "With a neighbour",
 }
 
 
