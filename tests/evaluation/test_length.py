@@ -12,7 +12,8 @@ from torch import Tensor
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Context, Length, Live, Row, build
-from conceptlab.evaluation.length import spurious_expected
+from conceptlab.evaluation.colours import ColourReader
+from conceptlab.evaluation.length import _scenes, _seed, spurious_expected
 from conceptlab.probes import Detector, Fitting, Found, train_probe
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.worlds import ObjectWorld, World
@@ -203,3 +204,51 @@ def test_shares_by_the_distance_between_conditions():
     for cls, share in every.items():
         mean = [(shares[key], counts[key]) for key in shares if key[0] == cls]
         assert sum(s * n for s, n in mean) / sum(n for _, n in mean) == pytest.approx(share)
+
+
+@pytest.mark.parametrize("told", ["colour", "both"])
+def test_colours_asked_for_are_found_among_what_is_drawn(told):
+    made = context(world={**WORLD, "colours": 5, "told": told})
+    world, measure = made.world, Length(most=4)
+    assert isinstance(world, ObjectWorld)
+
+    def right(shift: int = 0):
+        """A model that draws the scenes themselves, or with other colours than those asked for."""
+
+        def draw(conditions: list[Tensor]) -> list[Tensor]:
+            asked = [p.condition for p in measure.prompts(made, 24)]
+            assert all(torch.equal(a, b) for a, b in zip(asked, conditions))
+            drawn = []
+            for k in range(5):
+                scenes = _scenes(world, k, measure._images(k, 24), _seed(made))
+                scenes = {**scenes, "colour": (scenes["colour"] + shift) % 5}
+                drawn += [image[None] for image in world.render(scenes)]
+            return drawn
+
+        return draw
+
+    found = {(r.cls, r.measure): r.value for r in rows(made, measure, right())}
+    for k in "1234":
+        assert found[k, "colour_met"] == found[k, "colour_corrected"] == found[k, "detector_colour_met"] == 1
+        assert found[k, "colour_chance"] < 1
+        assert ((k, "both_met") in found) == (told == "both")
+        assert found.get((k, "both_met"), 1) == 1
+    wrong = {(r.cls, r.measure): r.value for r in rows(made, measure, right(shift=1))}
+    assert wrong["1", "colour_met"] == 0
+    assert wrong["1", "share_met"] == 1, "places are right all the same"
+    assert wrong.get(("4", "both_met"), 0) < 0.3
+    assert wrong["1", "detector_colour_met"] == 1
+
+
+def test_colours_of_rendered_scenes_are_read_from_real_ones():
+    world = build_world("scenes", most=6)
+    assert isinstance(world, ObjectWorld)
+    factors = world.draw((6,), 20, seed=3)
+    seen = ColourReader.of(world).read(world.render(factors), [c[:6] for c in factors["centres"]])
+    right = torch.tensor([list(s) for s in seen]) == factors["colour"][:, :6]
+    assert right.double().mean() > 0.95
+
+
+def test_where_places_are_told_no_colours_are_looked_for():
+    made = context()
+    assert not {r.measure for r in rows(made, Length(most=2), discs(made.world))} & {"colour_met", "both_met"}

@@ -15,6 +15,7 @@ from conceptlab.measures import (
     met,
     nearest,
     which_met,
+    with_colour,
 )
 
 SIDE = 8
@@ -68,6 +69,16 @@ def test_the_nearest_other_condition_is_measured_along_the_longer_axis():
     assert nearest(asked).tolist() == [[3, 3, 6], [1, 1, 4]]
     assert np.isinf(nearest([np.array([[2, 2]])])).all()
     assert nearest([np.zeros((0, 2))]).shape == (1, 0)
+
+
+def test_colours_are_met_one_to_one_anywhere_or_at_their_place():
+    red, blue = 0, 1
+    asked, drawn = [np.array([red, red, blue])], [np.array([red, blue, blue])]
+    assert met(with_colour(asked), with_colour(drawn)).tolist() == [2]
+    places = [np.array([[0, 0], [4, 4], [7, 7]])]
+    # The second is at its place in the wrong colour.
+    assert met(with_colour(asked, places), with_colour(drawn, places)).tolist() == [2]
+    assert met(with_colour(asked, places), with_colour(drawn, [places[0][::-1]])).tolist() == [0]
 
 
 def test_all_images_at_once_are_matched_like_each_by_itself():

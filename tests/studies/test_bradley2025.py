@@ -26,7 +26,7 @@ SEEDS = (0, 1)
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> dict[str, FigureRun]:
-    figures = tuple(STUDY.figure(name) for name in ("length", "crowding", "k-sweep"))
+    figures = tuple(STUDY.figure(name) for name in ("length", "crowding", "told", "k-sweep"))
     order = Order(STUDY, figures, "tiny", SEEDS, {})
     store = Store(tmp_path_factory.mktemp("bradley2025") / "runs")
     return {
@@ -36,7 +36,7 @@ def runs(tmp_path_factory) -> dict[str, FigureRun]:
 
 def test_figures_are_drawn_and_judged_from_shared_members(runs):
     members = {member for r in runs.values() for member in r.manifest["members"]}
-    assert len(members) == 10, "three experiments and two more reaches, two seeds"
+    assert len(members) == 16, "three experiments, two more reaches, three things told; two seeds"
     for id_, figure_run in runs.items():
         assert [p.stem for p in figure_run.pictures] == [id_]
         assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)

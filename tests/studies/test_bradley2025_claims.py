@@ -9,7 +9,7 @@ import pytest
 
 from conceptlab.claims import calibrate, judge
 from conceptlab.errors import InputError
-from conceptlab.studies.bradley2025 import crowding, k_sweep, length
+from conceptlab.studies.bradley2025 import crowding, k_sweep, length, told
 from conceptlab.studies.bradley2025.tables import WHOLE, base_of, summary
 from conceptlab.studies.study import Results
 
@@ -139,3 +139,19 @@ def test_crowding_of_members_measured_before_says_so(monkeypatch):
     monkeypatch.setattr(crowding, "labelled_metrics", lambda _: old)
     with pytest.raises(InputError, match="train them again"):
         crowding.crowding_tables(Results([], "small", [0]))
+
+
+def test_the_claim_of_places_and_colours_can_hold_and_fail_and_be_undecided():
+    rng, (claim,) = np.random.default_rng(0), told.CLAIMS
+
+    def table(places: float, colours: float, seeds: int = 6) -> dict[str, pd.DataFrame]:
+        rows = [
+            (seed, what, kept + 0.03 * rng.standard_normal())
+            for seed in range(seeds)
+            for what, kept in (("location", places), ("colour", colours), ("both", 0.5))
+        ]
+        return {"summary": pd.DataFrame(rows, columns=["seed", "told", "kept_corrected"])}
+
+    assert judge([claim], table(0.9, 0.4), "paper")[0].verdict == "reproduced"
+    assert judge([claim], table(0.4, 0.9), "paper")[0].verdict == "not reproduced"
+    assert judge([claim], table(0.7, 0.7, seeds=3), "paper")[0].verdict == "inconclusive"

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from conceptlab import measures
 from conceptlab.errors import InputError
+from conceptlab.evaluation.colours import colour_reader, colour_shares
 from conceptlab.evaluation.locality_rows import is_judged
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Prompt, Row, class_prompt, register
 from conceptlab.probes import Detector, Found
@@ -39,6 +40,8 @@ class Length(Measurement):
     | `share_error` | | its standard error over images |
     | `share_chance` | | share met under conditions shuffled between images |
     | `share_corrected` | | the share beyond chance |
+    | `colour_met`, `…_chance`, `…_corrected` | | the same of colours asked for, anywhere; where colours are told |
+    | `both_met`, … | | the same of objects of the right colour at the right place; where both are told |
     | `precision` | | share of the objects found that meet a condition |
     | `exact_count` | | share of images with exactly K objects |
     | `objects` | | objects found on average |
@@ -97,10 +100,12 @@ class Length(Measurement):
     def _rows(
         self, world: ObjectWorld, judge: Detector, k: int, drawn: list[Tensor], seed: int
     ) -> Iterable[Row]:
-        asked = self._asked(world, k, len(drawn), seed)
-        found = judge.find(torch.cat(drawn))
+        asked, pictures = self._asked(world, k, len(drawn), seed), torch.cat(drawn)
+        found = judge.find(pictures)
         seen = measures.answer(asked, cells_above(world, found, THRESHOLD))
         for name, value in _named(seen, k).items():
+            yield Row(str(k), "", name, value)
+        for name, value in self._colours(world, k, pictures, found, seed):
             yield Row(str(k), "", name, value)
         for heat in self.heats if k else ():
             share = float(measures.met(asked, cells_above(world, found, heat)).mean()) / k
@@ -110,11 +115,23 @@ class Length(Measurement):
 
     def _real(self, world: ObjectWorld, judge: Detector, k: int, images: int, seed: int) -> Iterable[Row]:
         """The detector on real images of the very layouts that were asked for, which no training has seen."""
-        found = judge.find(_pictures(_unconditioned(world), k, images, seed))
+        pictures = _pictures(_unconditioned(world), k, images, seed)
+        found = judge.find(pictures)
         seen = measures.answer(self._asked(world, k, images, seed), cells_above(world, found, THRESHOLD))
-        for name, value in _named(seen, k).items():
-            if name in ("share_met", "exact_count", "precision"):
+        colours = dict(self._colours(world, k, pictures, found, seed))
+        for name, value in (_named(seen, k) | colours).items():
+            if name in ("share_met", "exact_count", "precision", "colour_met", "both_met"):
                 yield Row(str(k), "", f"detector_{name}", value)
+
+    def _colours(
+        self, world: ObjectWorld, k: int, pictures: Tensor, found: Found, seed: int
+    ) -> Iterable[tuple[str, float]]:
+        """Shares of the colours asked for, where they are told."""
+        if k and world.told != "location":
+            told = list(_scenes(world, k, len(pictures), seed)["colour"][:, :k].long().numpy())
+            seen = colour_reader(_unconditioned(world)).read(pictures, found.above(THRESHOLD))
+            places = cells_above(world, found, THRESHOLD)
+            yield from colour_shares(world, self._asked(world, k, len(pictures), seed), told, places, seen)
 
     def _asked(self, world: ObjectWorld, k: int, images: int, seed: int) -> list[measures.Cells]:
         return list(world.cell_of(_scenes(world, k, images, seed)["centres"][:, :k]).numpy())

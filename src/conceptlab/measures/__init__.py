@@ -29,6 +29,7 @@ from conceptlab.measures.length import (
     met,
     nearest,
     which_met,
+    with_colour,
 )
 from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
@@ -75,5 +76,6 @@ __all__ = [
     "turning_point",
     "variable_accuracies",
     "which_met",
+    "with_colour",
     "with_kink",
 ]

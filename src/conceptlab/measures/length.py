@@ -4,7 +4,8 @@ A condition is a cell of a grid, and it is met by an object whose centre lies in
 for the same cell is too strict: even real images fail it at the edges of cells). One object meets at most one
 condition: objects and conditions are matched one to one, as many as possible.
 
-All functions take, for each image, the cells asked for (K, 2) and the cells of the centres found (P, 2).
+All functions take, for each image, the cells asked for (K, 2) and the cells of the centres found (P, 2). A colour is
+one more coordinate (`with_colour`), or the only one: colours that differ are never next to each other.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def which_met(
     images, count, most = len(asked), len(asked[0]), max(map(len, found), default=0)
     if count == 0 or most == 0:
         return np.zeros((images, count), dtype=bool)
-    objects = np.full((images, most, 2), np.inf)
+    objects = np.full((images, most, asked[0].shape[-1]), np.inf)
     for row, cells in zip(objects, found, strict=True):
         row[: len(cells)] = cells
     near = np.abs(np.stack(asked)[:, :, None] - objects[:, None]).max(-1) <= tolerance
@@ -70,6 +71,12 @@ def which_met(
     )
     matched = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column") >= 0
     return matched.reshape(images, count)
+
+
+def with_colour(colours: Sequence[NDArray[np.integer]], cells: Sequence[Cells] | None = None) -> list[Cells]:
+    """Colours (K,) of each image as a coordinate, behind those of its cells if there are any."""
+    apart: list[Cells] = [(TOLERANCE + 1.0) * mine[:, None] for mine in colours]
+    return apart if cells is None else [np.hstack(pair) for pair in zip(cells, apart, strict=True)]
 
 
 def nearest(asked: Sequence[Cells]) -> NDArray[np.floating]:

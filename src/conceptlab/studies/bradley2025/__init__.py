@@ -6,14 +6,14 @@ score is local: on which pixels and which conditions each pixel's score depends.
 
 from types import ModuleType
 
-from conceptlab.studies.bradley2025 import across, cpc, crowding, features, k_sweep, length, locality
+from conceptlab.studies.bradley2025 import across, cpc, crowding, features, k_sweep, length, locality, told
 from conceptlab.studies.bradley2025.settings import PAPER, SEEDS
 from conceptlab.studies.study import Study
 
 __all__ = ["STUDY"]
 
 # Every room has a tuple FIGURES; figures are listed in this order.
-_ROOMS: tuple[ModuleType, ...] = (length, crowding, k_sweep, locality, cpc, features, across)
+_ROOMS: tuple[ModuleType, ...] = (length, crowding, told, k_sweep, locality, cpc, features, across)
 
 STUDY = Study(
     name="bradley2025",

@@ -6,11 +6,14 @@ Trained on one object alone, one label is all labels: experiments 1 and 2 are th
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
-from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES
+from conceptlab.studies.bradley2025.settings import COLOURS, EXPERIMENTS, SIZES
 from conceptlab.studies.study import Scale
+from conceptlab.worlds import build as build_world
+from conceptlab.worlds.objects import TOLD
 
 _LOCALITY: dict[Scale, dict[str, Any]] = {
     "tiny": {"images": 4, "places": 1, "levels": [-4.0, 4.0], "among": 2, "counts": [1, 4], "map_radius": 6},
@@ -42,6 +45,27 @@ def reach_sweep(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
         experiment(scale, "3", size.sweep_trained, seed, reach) for reach in size.reaches for seed in seeds
     ]
     return local + [experiment(scale, "2", size.sweep_trained, seed) for seed in seeds]
+
+
+def told(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    """Experiment 1 told where objects are, which colours they have, or both."""
+    return [_told(scale, what, seed) for what in TOLD for seed in seeds]
+
+
+def _told(scale: Scale, what: str, seed: int) -> Recipe:
+    size = SIZES[scale]
+    plain = experiment(scale, "1", size.sweep_trained, seed)
+    coloured = plain.with_settings({"world.colours": COLOURS[scale]})
+    # The world's own colours and what it tells by itself: then it is the member of `length`.
+    if what == "location" and build_world(**coloured.world) == build_world(**plain.world):
+        return plain
+    # Locality and composition ask about places.
+    length = _measurements(scale)[:1]
+    return replace(
+        coloured,
+        world={**coloured.world, "told": what},
+        evaluation=replace(coloured.evaluation, measurements=length),
+    )
 
 
 def experiment(scale: Scale, name: str, trained: int, seed: int, reach: int | None = None) -> Recipe:

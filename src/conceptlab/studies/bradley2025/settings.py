@@ -21,6 +21,9 @@ TRAINED_SEEDS = {"paper": 3}
 
 EXPERIMENTS = ("1", "2", "3")
 
+COLOURS: dict[Scale, int] = {"tiny": 3, "small": 6, "paper": 8}
+"""How many colours there are where they are told."""
+
 
 @dataclass(frozen=True)
 class Size:

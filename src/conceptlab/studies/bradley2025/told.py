@@ -1,0 +1,151 @@
+"""Figure `told`: do colours carry as far as places?
+
+A place is a local condition: it decides the pixels around it and no others. A colour without a place is not: it may be
+answered anywhere, so every pixel depends on every condition. If locality is what carries to more objects than were
+trained, places carry further than colours do.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
+from conceptlab.measures import kept_share
+from conceptlab.studies.bradley2025.drawing import k_axis
+from conceptlab.studies.bradley2025.recipes import told
+from conceptlab.studies.bradley2025.settings import TRAINED_SEEDS
+from conceptlab.studies.bradley2025.tables import LEAST_BASE
+from conceptlab.studies.study import Figure, Results, Tables
+from conceptlab.worlds import ObjectWorld
+
+LINES = {
+    "location": figures.Line("#0072B2", "places", "o"),
+    "colour": figures.Line("#CC79A7", "colours", "^"),
+    "both": figures.Line("#117733", "both", "D"),
+}
+_MEASURES = {"location": "share", "colour": "colour", "both": "both"}
+"""What is met, by what is told: a place, a colour anywhere, an object of the right colour at the right place."""
+
+
+def told_tables(results: Results) -> dict[str, pd.DataFrame]:
+    """`curves`: the share of what was told that is met, by chance and beyond it, against K; `summary`: for each member
+    how much of it is kept beyond training."""
+    curves, summary = [], []
+    for member in results.members:
+        world, trained = member.world, max(int(code) for code in member.recipe.train)
+        assert isinstance(world, ObjectWorld)
+        rows = member.metrics
+        weights = "ema" if member.recipe.evaluation.ema else "raw"
+        rows = rows[
+            (rows["weights"] == weights) & (rows["step"] == rows["step"].max()) & (rows["variable"] == "")
+        ]
+        named = {"seed": member.recipe.seed, "told": world.told, "trained": trained}
+        found = {
+            kind: _by_k(rows, f"{_MEASURES[world.told]}_{kind}") for kind in ("met", "chance", "corrected")
+        }
+        real = _by_k(rows, f"detector_{_MEASURES[world.told]}_met")
+        curves += [
+            {**named, "k": k, **{kind: by_k[k] for kind, by_k in found.items()}, "real": real[k]}
+            for k in found["met"]
+        ]
+        # Beyond chance: with few colours many are met by any.
+        learned = found["corrected"][trained] >= LEAST_BASE
+        kept = {
+            name: kept_share(found[kind], trained, trained) if learned else float("nan")
+            for name, kind in (("kept", "met"), ("kept_corrected", "corrected"))
+        }
+        summary.append({**named, "base_share": found["met"][trained], **kept})
+    return {"curves": pd.DataFrame(curves), "summary": pd.DataFrame(summary)}
+
+
+def _by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
+    chosen = rows[rows["measure"] == measure]
+    return dict(zip(chosen["class"].astype(int), chosen["value"].astype(float)))
+
+
+def _kept(what: str, tables: Tables) -> PerSeed:
+    rows = tables["summary"]
+    rows = rows[rows["told"] == what]
+    if rows.empty:
+        raise NoData(f"no member is told the {what}")
+    return value_per_seed(rows.assign(value=rows["kept_corrected"]))
+
+
+def _further(tables: Tables) -> PerSeed:
+    return difference(_kept("location", tables), _kept("colour", tables))
+
+
+CLAIMS = (
+    Claim(
+        id="bradley2025.places-further",
+        paper="bradley2025",
+        figure="told",
+        statement="Places, which are local conditions, carry further than colours, which are not.",
+        statistic="mean share met beyond chance at all K beyond training, relative to that at the largest trained "
+        "number, told places less told colours",
+        measure=_further,
+        threshold=0.0,
+        side="above",
+    ),
+)
+
+
+@figures.house()
+def draw_told(results: Results, tables: Tables) -> Picture:
+    """(a) the share of what was told that is met, (b) beyond chance, against K."""
+    curves = tables["curves"]
+    most, trained = int(curves["k"].max()), int(curves["trained"].max())
+    page = figures.figure(columns=2, height=2.7)
+    left, right = page.subplots(1, 2)
+    figures.panel(left, "a", "Share met")
+    figures.panel(right, "b", "Beyond chance")
+    _lines(left, curves, "met", named=False)
+    _lines(right, curves, "corrected", named=True)
+    for what, line in LINES.items():
+        rows = curves[curves["told"] == what]
+        if len(rows):
+            by_chance = figures.over_seeds(rows.assign(value=rows["chance"]), x="k")
+            left.plot(
+                by_chance["k"], by_chance["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1
+            )
+    for ax in (left, right):
+        k_axis(ax, most, trained)
+    figures.caption(
+        page,
+        f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 1, told of every object its place, its colour, or "
+        "both; met is a place, a colour anywhere, or a colour at its place, one to one. Grey: numbers of objects in "
+        f"training. (a) Dashed: under the conditions of other images. Of real pictures at least "
+        f"{curves['real'].min():.2f} is met.",
+    )
+    return page
+
+
+def _lines(ax: Axes, curves: pd.DataFrame, column: str, *, named: bool) -> None:
+    ends = []
+    for what, look in LINES.items():
+        rows = curves[curves["told"] == what]
+        if rows.empty:
+            continue
+        line = look if named else figures.Line(look.colour, "", look.marker, look.dashes)
+        drawn = figures.band(ax, rows.assign(value=rows[column]), line, x="k")
+        ends.append((float(drawn["mean"].iloc[-1]), line))
+    low = min(-0.03, float(curves[column].min()) - 0.03)
+    ax.set_ylim(max(low, -0.5), 1.05)
+    figures.name_ends(ax, ends)
+
+
+FIGURES = (
+    Figure(
+        id="told",
+        title="Places and colours",
+        shows="share of what was told that is met, for up to twelve objects, where places, colours or both are told",
+        tables=told_tables,
+        draw=draw_told,
+        recipes=told,
+        claims=CLAIMS,
+        seeds=TRAINED_SEEDS,
+    ),
+)
