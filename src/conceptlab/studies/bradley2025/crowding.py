@@ -11,7 +11,6 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
@@ -19,9 +18,9 @@ from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
 from conceptlab.errors import InputError
 from conceptlab.measures.length import KEPT
 from conceptlab.studies.bradley2025.claims import RANGES
-from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES, k_axis, trained_text
+from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES, k_axis, trained_text, value_lines
 from conceptlab.studies.bradley2025.recipes import experiments
-from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES, TRAINED_SEEDS
+from conceptlab.studies.bradley2025.settings import SIZES, TRAINED_SEEDS
 from conceptlab.studies.bradley2025.tables import LEAST_BASE, SETTINGS, labelled_metrics, length_tables
 from conceptlab.studies.study import Figure, Results, Scale, Tables
 
@@ -134,7 +133,9 @@ def draw_crowding(results: Results, tables: Tables) -> Picture:
             first, last = column == 0, column == len(ranges) - 1
             ax = page.add_subplot(grid[0, row] if beside else grid[row, column])
             rows = enough[(enough["trained"] == trained) & (enough["place"] == place)]
-            _lines(ax, rows, named=last and (row == 1 or not beside))
+            rows = rows.assign(value=rows["met"] / rows["conditions"])
+            value_lines(ax, rows, EXPERIMENT_LINES, "experiment", named=last and (row == 1 or not beside))
+            ax.set_ylim(-0.03, 1.05)
             k_axis(ax, most, trained)
             ax.set_ylabel("share met" if first and (row == 0 or not beside) else "")
             figures.panel(ax, letter if first else "", text if first else "")
@@ -146,20 +147,6 @@ def draw_crowding(results: Results, tables: Tables) -> Picture:
         f"objects in training. Shares of fewer than {least} conditions a seed are not shown.",
     )
     return page
-
-
-def _lines(ax: Axes, shares: pd.DataFrame, *, named: bool) -> None:
-    ends = []
-    for name in EXPERIMENTS:
-        rows = shares[shares["experiment"] == name]
-        if rows.empty:
-            continue
-        look = EXPERIMENT_LINES[name]
-        line = look if named else figures.Line(look.colour, "", look.marker, look.dashes)
-        drawn = figures.band(ax, rows.assign(value=rows["met"] / rows["conditions"]), line, x="k")
-        ends.append((float(drawn["mean"].iloc[-1]), line))
-    ax.set_ylim(-0.03, 1.05)
-    figures.name_ends(ax, ends)
 
 
 FIGURES = (

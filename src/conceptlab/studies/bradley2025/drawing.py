@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,22 @@ def k_axis(ax: Axes, most: int, trained: int) -> None:
     ax.set_xlim(-0.5, most + 0.5)
     ax.set_xticks(range(0, most + 1, 1 if most <= 6 else 2))
     ax.set_xlabel("conditions K")
+
+
+def unnamed(line: Line) -> Line:
+    """A line of a panel that is not the last of its row: names stand at the end of the row."""
+    return dataclasses.replace(line, label="")
+
+
+def value_lines(ax: Axes, rows: pd.DataFrame, looks: Mapping[str, Line], by: str, *, named: bool) -> None:
+    """The column `value` against K, a line with a band over seeds for each setting that there is."""
+    ends = []
+    for setting, look in looks.items():
+        mine = rows[rows[by] == setting]
+        if len(mine):
+            line = look if named else unnamed(look)
+            ends.append((float(figures.band(ax, mine, line, x="k")["mean"].iloc[-1]), line))
+    figures.name_ends(ax, ends)
 
 
 def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: str) -> None:

@@ -18,6 +18,8 @@ from conceptlab.studies.bradley2025.drawing import (
     pictures,
     share_lines,
     trained_text,
+    unnamed,
+    value_lines,
 )
 from conceptlab.studies.bradley2025.recipes import experiments
 from conceptlab.studies.bradley2025.settings import EXPERIMENTS, SIZES, TRAINED_SEEDS
@@ -39,7 +41,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     for column, trained in enumerate(ranges):
         rows = curves[curves["trained"] == trained]
         named = column == len(ranges) - 1
-        looks = {name: _look(name, named) for name in EXPERIMENTS}
+        looks = {name: line if named else unnamed(line) for name, line in EXPERIMENT_LINES.items()}
         upper = page.add_subplot(grid[0, column], sharey=upper)
         lower = page.add_subplot(grid[1, column], sharey=lower)
         figures.panel(upper, "" if column else "a", trained_text(trained).capitalize())
@@ -66,11 +68,6 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     return page
 
 
-def _look(name: str, named: bool) -> figures.Line:
-    line = EXPERIMENT_LINES[name]
-    return line if named else figures.Line(line.colour, "", line.marker, line.dashes)
-
-
 def _k_max(ax: Axes, summary: pd.DataFrame) -> None:
     """K_max of each experiment as a mark on the axis, one above the other; the mean over seeds."""
     for line, (name, rows) in enumerate(summary.groupby("experiment", sort=True)):
@@ -81,15 +78,9 @@ def _k_max(ax: Axes, summary: pd.DataFrame) -> None:
 
 def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
     ax.plot([0, most], [0, most], color=TRUTH, lw=0.8, zorder=1)
-    ends = []
-    for name in EXPERIMENTS:
-        rows = chosen(curves, "objects", experiment=name)
-        if len(rows):
-            line = _look(name, named)
-            ends.append((float(figures.band(ax, rows, line, x="k")["mean"].iloc[-1]), line))
+    value_lines(ax, chosen(curves, "objects"), EXPERIMENT_LINES, "experiment", named=named)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("objects found")
-    figures.name_ends(ax, ends)
 
 
 def _samples(ax: Axes, results: Results, most: int) -> None:

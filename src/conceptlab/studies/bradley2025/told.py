@@ -8,13 +8,12 @@ trained, places carry further than colours do.
 from __future__ import annotations
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
 from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
 from conceptlab.measures import kept_share
-from conceptlab.studies.bradley2025.drawing import k_axis
+from conceptlab.studies.bradley2025.drawing import k_axis, value_lines
 from conceptlab.studies.bradley2025.recipes import told
 from conceptlab.studies.bradley2025.settings import TRAINED_SEEDS
 from conceptlab.studies.bradley2025.tables import LEAST_BASE
@@ -102,8 +101,8 @@ def draw_told(results: Results, tables: Tables) -> Picture:
     left, right = page.subplots(1, 2)
     figures.panel(left, "a", "Share met")
     figures.panel(right, "b", "Beyond chance")
-    _lines(left, curves, "met", named=False)
-    _lines(right, curves, "corrected", named=True)
+    value_lines(left, curves.assign(value=curves["met"]), LINES, "told", named=False)
+    value_lines(right, curves.assign(value=curves["corrected"]), LINES, "told", named=True)
     for what, line in LINES.items():
         rows = curves[curves["told"] == what]
         if len(rows):
@@ -113,6 +112,7 @@ def draw_told(results: Results, tables: Tables) -> Picture:
             )
     for ax in (left, right):
         k_axis(ax, most, trained)
+        ax.set_ylim(max(-0.5, min(-0.03, ax.get_ylim()[0])), 1.05)
     figures.caption(
         page,
         f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 1, told of every object its place, its colour, or "
@@ -121,20 +121,6 @@ def draw_told(results: Results, tables: Tables) -> Picture:
         f"{curves['real'].min():.2f} is met.",
     )
     return page
-
-
-def _lines(ax: Axes, curves: pd.DataFrame, column: str, *, named: bool) -> None:
-    ends = []
-    for what, look in LINES.items():
-        rows = curves[curves["told"] == what]
-        if rows.empty:
-            continue
-        line = look if named else figures.Line(look.colour, "", look.marker, look.dashes)
-        drawn = figures.band(ax, rows.assign(value=rows[column]), line, x="k")
-        ends.append((float(drawn["mean"].iloc[-1]), line))
-    low = min(-0.03, float(curves[column].min()) - 0.03)
-    ax.set_ylim(max(low, -0.5), 1.05)
-    figures.name_ends(ax, ends)
 
 
 FIGURES = (
