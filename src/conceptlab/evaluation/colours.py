@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ Colours = NDArray[np.integer]
 Share = tuple[str, float]
 
 _AROUND = 1  # pixels about a centre that its colour is read from
-_REAL = 60  # real images of as many objects as there can be, that colours are learned from
+_OBJECTS = 720  # in real images, that colours are learned from: all of them occur, and often
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class ColourReader:
 
     @classmethod
     def of(cls, world: ObjectWorld) -> ColourReader:
-        factors = world.draw((world.most,), _REAL, seed=derived_seed(0, "evaluation/colours"))
+        images = math.ceil(_OBJECTS / world.most)
+        factors = world.draw((world.most,), images, seed=derived_seed(0, "evaluation/colours"))
         seen = torch.cat(_at(world.render(factors), list(factors["centres"])))
         colour = factors["colour"].flatten().long()
         means = torch.stack([seen[colour == c].mean(0) for c in range(world.colours)])
