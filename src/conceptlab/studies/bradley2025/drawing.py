@@ -58,6 +58,12 @@ def value_lines(ax: Axes, rows: pd.DataFrame, looks: Mapping[str, Line], by: str
     figures.name_ends(ax, ends)
 
 
+def chance_line(ax: Axes, rows: pd.DataFrame, line: Line) -> None:
+    """The mean over seeds of the column `value` against K, thin and dashed."""
+    mean = figures.over_seeds(rows, x="k")
+    ax.plot(mean["k"], mean["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1)
+
+
 def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: str) -> None:
     """The share of met conditions against K, with the share by chance as a thin dashed line, one pair for each
     setting; names stand at the ends."""
@@ -67,8 +73,7 @@ def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: s
         if rows.empty:
             continue
         found = figures.band(ax, rows, line, x="k")
-        by_chance = figures.over_seeds(chosen(curves, "share_chance", **{by: value}), x="k")
-        ax.plot(by_chance["k"], by_chance["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1)
+        chance_line(ax, chosen(curves, "share_chance", **{by: value}), line)
         ends.append((float(found["mean"].iloc[-1]), line))
     ax.set_ylim(-0.03, 1.05)
     ax.set_ylabel("share of conditions met")

@@ -72,7 +72,7 @@ def base_of(experiment: str, trained: int) -> int:
 
 
 def _kept(rows: pd.DataFrame, base: int) -> dict[str, float]:
-    shares, corrected = _by_k(rows, "share_met"), _by_k(rows, "share_corrected")
+    shares, corrected = by_k(rows, "share_met"), by_k(rows, "share_corrected")
     trained = int(rows["trained"].iloc[0])
     learned = shares[base] >= LEAST_BASE
     return {
@@ -86,7 +86,7 @@ def _kept(rows: pd.DataFrame, base: int) -> dict[str, float]:
     }
 
 
-def _by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
+def by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
     chosen = rows[(rows["measure"] == measure) & (rows["variable"] == "")]
     return dict(zip(chosen["k"].astype(int), chosen["value"].astype(float)))
 

@@ -13,10 +13,10 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
 from conceptlab.measures import kept_share
-from conceptlab.studies.bradley2025.drawing import k_axis, value_lines
+from conceptlab.studies.bradley2025.drawing import chance_line, k_axis, value_lines
 from conceptlab.studies.bradley2025.recipes import told
 from conceptlab.studies.bradley2025.settings import TRAINED_SEEDS
-from conceptlab.studies.bradley2025.tables import LEAST_BASE
+from conceptlab.studies.bradley2025.tables import LEAST_BASE, by_k
 from conceptlab.studies.study import Figure, Results, Tables
 from conceptlab.worlds import ObjectWorld
 
@@ -38,16 +38,15 @@ def told_tables(results: Results) -> dict[str, pd.DataFrame]:
         assert isinstance(world, ObjectWorld)
         rows = member.metrics
         weights = "ema" if member.recipe.evaluation.ema else "raw"
-        rows = rows[
-            (rows["weights"] == weights) & (rows["step"] == rows["step"].max()) & (rows["variable"] == "")
-        ]
+        rows = rows[(rows["weights"] == weights) & (rows["step"] == rows["step"].max())]
+        rows = rows.assign(k=rows["class"])
         named = {"seed": member.recipe.seed, "told": world.told, "trained": trained}
         found = {
-            kind: _by_k(rows, f"{_MEASURES[world.told]}_{kind}") for kind in ("met", "chance", "corrected")
+            kind: by_k(rows, f"{_MEASURES[world.told]}_{kind}") for kind in ("met", "chance", "corrected")
         }
-        real = _by_k(rows, f"detector_{_MEASURES[world.told]}_met")
+        real = by_k(rows, f"detector_{_MEASURES[world.told]}_met")
         curves += [
-            {**named, "k": k, **{kind: by_k[k] for kind, by_k in found.items()}, "real": real[k]}
+            {**named, "k": k, **{kind: shares[k] for kind, shares in found.items()}, "real": real[k]}
             for k in found["met"]
         ]
         # Beyond chance: with few colours many are met by any.
@@ -58,11 +57,6 @@ def told_tables(results: Results) -> dict[str, pd.DataFrame]:
         }
         summary.append({**named, "base_share": found["met"][trained], **kept})
     return {"curves": pd.DataFrame(curves), "summary": pd.DataFrame(summary)}
-
-
-def _by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
-    chosen = rows[rows["measure"] == measure]
-    return dict(zip(chosen["class"].astype(int), chosen["value"].astype(float)))
 
 
 def _kept(what: str, tables: Tables) -> PerSeed:
@@ -106,10 +100,7 @@ def draw_told(results: Results, tables: Tables) -> Picture:
     for what, line in LINES.items():
         rows = curves[curves["told"] == what]
         if len(rows):
-            by_chance = figures.over_seeds(rows.assign(value=rows["chance"]), x="k")
-            left.plot(
-                by_chance["k"], by_chance["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1
-            )
+            chance_line(left, rows.assign(value=rows["chance"]), line)
     for ax in (left, right):
         k_axis(ax, most, trained)
         ax.set_ylim(max(-0.5, min(-0.03, ax.get_ylim()[0])), 1.05)
