@@ -10,6 +10,7 @@ they follow from weights and data, and a resumed run has nothing more to remembe
 from __future__ import annotations
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 # The names of parameters that hold statistics: they want single precision whatever the network's.
@@ -17,18 +18,19 @@ STATISTICS = ("mean", "variance")
 
 
 class BatchNorm(nn.Module):
-    """Images (B, channels, H, W)."""
+    """Images (B, channels, H, W); with `gelu`, that follows, which a cohort on a GPU does on the way."""
 
-    def __init__(self, channels: int, eps: float = 1e-5) -> None:
+    def __init__(self, channels: int, eps: float = 1e-5, gelu: bool = False) -> None:
         super().__init__()
-        self.eps = eps
+        self.eps, self.gelu = eps, gelu
         self.weight, self.bias = nn.Parameter(torch.ones(channels)), nn.Parameter(torch.zeros(channels))
         self.mean = nn.Parameter(torch.zeros(channels), requires_grad=False)
         self.variance = nn.Parameter(torch.ones(channels), requires_grad=False)
 
     def forward(self, x: Tensor) -> Tensor:
         mean, variance = moments(x, (0, 2, 3)) if self.training else (self.mean, self.variance)
-        return normalised(x, mean, variance, self.weight, self.bias, self.eps)
+        y = normalised(x, mean, variance, self.weight, self.bias, self.eps)
+        return F.gelu(y) if self.gelu else y
 
 
 def moments(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:

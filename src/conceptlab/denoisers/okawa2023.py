@@ -141,7 +141,7 @@ def _convolution(inputs: int, outputs: int, norm: str) -> nn.Module:
     if norm == "group":
         return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), NormGELU(outputs))
     # A bias would be taken away again by the norm, and Adam would make a random walk of its rounding errors.
-    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), BatchNorm(outputs), nn.GELU())
+    return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1, bias=False), BatchNorm(outputs, gelu=True))
 
 
 def _up(inputs: int, outputs: int, norm: str) -> nn.Module:

@@ -11,6 +11,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from conceptlab.kernels.gelu_triton import gelu
+
 
 @triton.jit
 def forward_kernel(
@@ -51,7 +53,7 @@ def forward_kernel(
             tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) * slope[None, :] + level[None, :]
         )
         if GELU:
-            result = _gelu(result, False)
+            result = gelu(result, False)
         if DROPOUT:
             result = result * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
         tl.store(y + first + place, result.to(y.dtype.element_ty), mask=mask)
@@ -89,7 +91,7 @@ def backward_kernel(
         if DROPOUT:
             g = g * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
         if GELU:
-            g = g * _gelu(centred * slope[None, :] + b[None, :], True)
+            g = g * gelu(centred * slope[None, :] + b[None, :], True)
         if GELU or DROPOUT:
             # Kept for the second walk, where it is replaced.
             tl.store(to_x + first + place, g.to(to_x.dtype.element_ty), mask=mask)
@@ -154,27 +156,6 @@ def _over_group(values, BG: tl.constexpr, BS: tl.constexpr):
     """Sums over the channels of each group, given back to every channel of it."""
     total = tl.sum(tl.reshape(values, (BG, BS)), axis=1)
     return tl.reshape(tl.broadcast_to(total[:, None], (BG, BS)), (BG * BS,))
-
-
-@triton.jit
-def _gelu(v, SLOPE: tl.constexpr):
-    """GELU, or its slope. The normal distribution as ½(1 + tanh u), u a polynomial fitted to 3e-5; the chip's tanh is
-    good to 5e-4, a fraction of what bfloat16 keeps."""
-    square = tl.minimum(v * v, 36.0)
-    u = v * (0.797507884 + square * (0.0370056461 - 0.000351516799 * square))
-    tanh = _tanh(u)
-    if SLOPE:
-        steep = 0.797507884 + square * (0.1110169383 - 0.001757583995 * square)
-        return 0.5 + 0.5 * (tanh + v * steep * (1.0 - tanh * tanh))
-    else:
-        return 0.5 * v * (1.0 + tanh)
-
-
-@triton.jit
-def _tanh(u):
-    return tl.inline_asm_elementwise(
-        "tanh.approx.f32 $0, $1;", "=f,f", [u], dtype=tl.float32, is_pure=True, pack=1
-    )
 
 
 @triton.jit

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from conceptlab.denoisers import BatchNorm, KeyedDropout, NormGELU
 from conceptlab.denoisers.batch_norm import moments, normalised
-from conceptlab.kernels import conv3x3, groupnorm
+from conceptlab.kernels import batchnorm, conv3x3, groupnorm
 
 
 class _Layer(nn.Module):
@@ -85,18 +85,23 @@ class StackedBatchNorm(_Layer):
 
     def __init__(self, plain: BatchNorm) -> None:
         super().__init__(plain)
-        self.mean, self.variance, self.eps = plain.mean, plain.variance, plain.eps
+        self.mean, self.variance = plain.mean, plain.variance
+        self.eps, self.gelu = plain.eps, plain.gelu
         self.seen: list[Tensor] | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         assert self.bias is not None
-        images, found = self.members(x), (self.mean, self.variance)
-        if self.training:
-            found = moments(images, (1, 3, 4))
-            if self.seen is not None:
-                self.seen.append(torch.stack(found))
-        mean, variance, weight, bias = (part[:, None] for part in (*found, self.weight, self.bias))
-        return normalised(images, mean, variance, weight, bias, self.eps).flatten(0, 1)
+        if self.training and batchnorm.available(x):
+            y, *found = batchnorm.apply(x, self.weight, self.bias, self.eps, self.gelu)
+        else:
+            images = self.members(x)
+            found = moments(images, (1, 3, 4)) if self.training else (self.mean, self.variance)
+            mean, variance, weight, bias = (part[:, None] for part in (*found, self.weight, self.bias))
+            y = normalised(images, mean, variance, weight, bias, self.eps).flatten(0, 1)
+            y = F.gelu(y) if self.gelu else y
+        if self.training and self.seen is not None:
+            self.seen.append(torch.stack(tuple(found)))
+        return y
 
 
 class StackedConv2d(_Layer):
