@@ -75,9 +75,10 @@ def test_quickstart_condition_is_the_recipe() -> None:
 def test_okawa_condition_is_shape_colour_and_size_in_the_units_of_the_code() -> None:
     world = Shapes(**OKAWA2023)
     assert world.space.order == "(shape, size, colour)"
-    assert world.condition((0, 1, 1)).tolist() == pytest.approx([1, 0, 0.1, 0.1, 0.9, 1.6])
+    assert world.condition((0, 1, 1)).tolist() == pytest.approx([1, 0, 0.25, 0.25, 0.75, 1.6])
     four = Shapes(**OKAWA2023_BACKGROUND)
-    assert four.condition((0, 1, 1, 1)).tolist() == pytest.approx([1, 0, 0.1, 0.1, 0.9, 1.6, 0, 0, 0])
+    assert four.condition((0, 1, 1, 1)).tolist() == pytest.approx([1, 0, 0.25, 0.25, 0.75, 1.6, 0])
+    assert four.condition((0, 1, 1, 0)).tolist() == pytest.approx([1, 0, 0.25, 0.25, 0.75, 1.6, 1])
 
 
 def test_what_is_not_a_concept_is_fixed_or_free() -> None:

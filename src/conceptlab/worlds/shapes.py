@@ -52,6 +52,8 @@ class Shapes(RenderedWorld):
     angle: float = 180.0
     # What the condition tells, in the order of its entries; empty: the concepts.
     conditioned: tuple[str, ...] = ()
+    # The background is told as its RGB ("colour") or as one number, their mean ("lightness").
+    background_told: str = "colour"
     # An entry of the condition is (value - centre) · scale, by variable; unnamed variables stay as they are.
     condition_centre: Named = ()
     condition_scale: Named = ()
@@ -78,6 +80,7 @@ class Shapes(RenderedWorld):
             checks.colour("shapes", f"colour '{name}'", value)
         conditionable = (*_ATTRIBUTES, *_CONTINUOUS)
         checks.chosen("shapes", "conditioned", self.conditioned, conditionable)
+        checks.chosen("shapes", "background_told", (self.background_told,), ("colour", "lightness"))
         for setting in ("condition_centre", "condition_scale"):
             checks.pairs("shapes", setting, getattr(self, setting), least=0)
             checks.chosen("shapes", setting, tuple(dict(getattr(self, setting))), conditionable)
@@ -108,7 +111,8 @@ class Shapes(RenderedWorld):
 
     @property
     def condition_parts(self) -> dict[str, slice]:
-        widths = {"shape": len(self.shapes), "colour": 3, "background": 3}
+        ground = 3 if self.background_told == "colour" else 1
+        widths = {"shape": len(self.shapes), "colour": 3, "background": ground}
         parts, start = {}, 0
         for name in self.conditioned or self.variables:
             parts[name] = slice(start, start + widths.get(name, 1))
@@ -148,6 +152,8 @@ class Shapes(RenderedWorld):
             value = factors[name]
             if name == "shape":
                 value = torch.nn.functional.one_hot(value, len(self.shapes))
+            elif name == "background" and self.background_told == "lightness":
+                value = value.mean(-1)
             value = value.to(torch.float32).reshape(len(value), -1)
             entries.append((value - centre.get(name, 0.0)) * scale.get(name, 1.0))
         return torch.cat(entries, dim=1)
@@ -204,11 +210,11 @@ OKAWA2023: dict[str, Any] = {
     "backgrounds": (("empty", BLACK),),
     "shapes": ("circle", "triangle"),
     "sizes": (("large", 0.54), ("small", 0.32)),  # the ratio of the paper's 2.7 to 1.6
-    # Not published. The same authors' next code (park2024) has sizes within 3/8 of what sets two classes apart, and
-    # colours within 1/8: here .08 and .1.
-    "size_jitter": 0.08,
-    "colours": (("red", (0.9, 0.1, 0.1)), ("blue", (0.1, 0.1, 0.9))),
-    "colour_jitter": 0.1,
+    # "We map the axes to [0, 1] and uniformly sample" (§3.1), taken at its word: each class has nearly its whole half
+    # of the axes of size and of colour. Where classes are narrower, what is both small and new fades.
+    "size_jitter": 0.10,
+    "colours": (("red", (0.75, 0.25, 0.25)), ("blue", (0.25, 0.25, 0.75))),
+    "colour_jitter": 0.25,
     # Upright: triangles are cones in the public code's list of solids, and a cone that turns about its axis, as solids
     # do in CLEVR's generator, looks the same. The paper's linear probes read every real image right, as they do still
     # where objects move this far; twice as far, and turning freely, they read 74 % of shapes.
@@ -227,5 +233,6 @@ OKAWA2023_BACKGROUND: dict[str, Any] = OKAWA2023 | {
     "backgrounds": (("white", WHITE), ("black", BLACK)),
     "variables": ("shape", "size", "colour", "background"),
     "conditioned": ("shape", "colour", "size", "background"),
+    "background_told": "lightness",  # one number, as in the public code
 }
 """The version with four variables (okawa2023, Fig 16)."""

@@ -200,7 +200,7 @@ SETTINGS: dict[Scale, Setting] = {
         four={
             "world": {"name": "shapes", **OKAWA2023_BACKGROUND},
             "evaluation.images": 32,
-            "denoiser.condition_groups": [2, 3, 1, 3],
+            "denoiser.condition_groups": [2, 3, 1, 1],
         },
         images=1250,
         counts=dict.fromkeys(("001", "100"), (0, 3, 10, 30, 60, 100, 150, 200, 300))
