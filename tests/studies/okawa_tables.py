@@ -165,18 +165,19 @@ def _weighted(y: Array) -> Tables:
     return {"times": _settings(np.exp(y), "weighted", "time", distance=1)}
 
 
-def _composes(v: Array) -> Tables:
-    """As much better where sizes spread most as the value says; what lies between, and other classes, do not count."""
-    parts = [
-        _frame(v, spread=spread, value=value, **{"class": cls})
-        for cls, values in {
-            "110": (0.2, 0.9, 0.2 + v),
-            "111": (0.1, 0.0, 0.1 + v),
-            "101": (1.0, 1.0, 0.0),
-        }.items()
-        for spread, value in zip((0.0, 0.04, 0.11), values)
-    ]
-    return {"finals": _join(parts)}
+def _widens(first: str, second: str, other: str) -> Callable[[Array], Tables]:
+    """As much better where values spread most as the value says; what lies between, and another class, do not count."""
+
+    def tables(v: Array) -> Tables:
+        finals = {first: (0.2, 0.9, 0.2 + v), second: (0.1, 0.0, 0.1 + v), other: (1.0, 1.0, 0.0)}
+        parts = [
+            _frame(v, spread=spread, value=value, **{"class": cls})
+            for cls, values in finals.items()
+            for spread, value in zip((0.0, 0.04, 0.11), values)
+        ]
+        return {"finals": _join(parts)}
+
+    return tables
 
 
 VALUES: dict[str, Callable[[Array], Tables]] = {
@@ -202,7 +203,8 @@ VALUES: dict[str, Callable[[Array], Tables]] = {
     "centres.everywhere": _order(3, centre="000"),
     "finetune.insufficient": _insufficient,
     "threshold.predicted": _predicted,
-    "spread.composes": _composes,
+    "spread.composes": _widens("110", "111", "101"),
+    "unseen.carries-on": _widens("001", "101", "111"),
     "ablation.order": _order(3, switch="base"),
     "sampling.agree": lambda v: {"sampling": _frame(v, difference=v)},
 }

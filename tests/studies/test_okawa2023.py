@@ -41,7 +41,7 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
     study, figures = find("okawa2023")
     order = Order(study, figures, "tiny", (0, 1), {})
     runs = run(order, Store(tmp_path), CPU, _quiet)
-    assert len(runs) == 22
+    assert len(runs) == 23
     assert len(order.all_recipes()) < sum(len(order.recipes(figure)) for figure in figures) / 1.5
     for figure, made in zip(figures, runs):
         assert made.pictures, figure.id
@@ -117,13 +117,13 @@ def test_linear_probes_read_real_images_right_and_something_in_empty_ones(tmp_pa
     )
     assert readings[""].min() == 1.0
     empty = tables["empty"].set_index("variable")["read"]
-    assert dict(empty) == {"shape": "triangle", "size": "small", "colour": "red"}
+    assert dict(empty) == {"shape": "triangle", "size": "small", "colour": "blue"}
     ground = torch.zeros(8, 2, *member.world.image_shape)
     write_sheet(member.path / "samples" / f"{recipe.steps:08d}.png", ground)
     blank = probe_tables(Results([store.member(recipe)], "paper", (0,)))["readings"]
     read = blank.query("reader == 'linear' and variable == ''").set_index("class")["value"]
-    assert read["110"] == 1.0
-    assert read.drop("110").max() == 0.0
+    assert read["111"] == 1.0
+    assert read.drop("111").max() == 0.0
 
 
 def test_noise_that_looks_like_a_class_does_not_emerge() -> None:
@@ -255,15 +255,15 @@ def test_the_paper_scale_is_the_authors() -> None:
     assert recipe.evaluation.sampler_steps == 50
 
 
-def test_paper_scale_fits_a_lent_gpu() -> None:
+def test_paper_scale_stays_within_what_is_told() -> None:
     order = Order(*find("okawa2023"), "paper", None, {})
     training = sum(training_flops(r) for r in order.all_recipes())
     drawing = sum(evaluation_flops(r) for r in order.all_recipes())
-    assert training + drawing < 960e15
+    assert training + drawing < 1010e15
     assert drawing < 0.3 * (training + drawing)
     assert {f.id for f in order.figures if len(order.seeds_of(f)) == 3} == {
         "fig8", "frequency", "centres", "correlation", "finetune", "distance", "threshold", "spread",
-        "ablation",
+        "unseen", "ablation",
     }  # fmt: skip
 
 

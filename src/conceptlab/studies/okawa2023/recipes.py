@@ -6,7 +6,7 @@ a member is, is read back from its recipe (`*_of`), never from its place in a li
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -75,10 +75,20 @@ def samples(scale: Scale, seeds: Sequence[int], series: Sequence[str] = tuple(SE
     """The base with fewer samples of one training class, from none at all up to as many as of the others."""
     found = base(scale, seeds)
     for cls in series:
-        others = {other: SETTINGS[scale].images for other in MINIMAL if other != cls}
+        others = _without(cls, scale)
         for count in SETTINGS[scale].counts[cls]:
             found += _trained_on(others | ({cls: count} if count else {}), scale, seeds)
     return found
+
+
+def _without(cls: str, scale: Scale) -> dict[str, int]:
+    return {other: SETTINGS[scale].images for other in MINIMAL if other != cls}
+
+
+def samples_without(cls: str) -> Callable[[Scale, Sequence[int]], list[Recipe]]:
+    """Figure 8's members that never saw a class."""
+
+    return lambda scale, seeds: _trained_on(_without(cls, scale), scale, seeds)
 
 
 def count_of(recipe: Recipe, series: str) -> int | None:
