@@ -10,6 +10,7 @@ from torch import Tensor
 from conceptlab.denoisers import BatchNorm
 from conceptlab.kernels import batchnorm
 from conceptlab.training.layers import StackedBatchNorm
+from tests.kernels.agreement import assert_agree, exactly
 
 SHAPES = [(3, 2, 16, 8, 8), (2, 3, 24, 3, 5), (4, 8, 128, 28, 28), (2, 4, 256, 14, 14)]
 
@@ -44,16 +45,9 @@ def test_the_plain_path_is_one_norm_after_another(shape, gelu):
 def test_the_kernel_agrees_with_the_plain_path(shape, gelu):
     inputs = [part.cuda().to(torch.bfloat16).requires_grad_() for part in batch(*shape)]
     assert batchnorm.available(inputs[0])
-    exact = [part.detach().double().requires_grad_() for part in inputs]
+    exact = exactly(inputs)
     found, mean, variance = batchnorm.apply(*inputs, 1e-5, gelu)
-    expected = one_by_one(*exact, gelu)
-    probe = torch.randn_like(expected)
-    found.backward(probe.to(torch.bfloat16))
-    expected.backward(probe)
-    for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
-        assert ours is not None
-        assert theirs is not None
-        assert (ours.double() - theirs).norm() / theirs.norm() < 1e-2, "bfloat16 keeps 8 bits"
+    assert_agree(found, one_by_one(*exact, gelu), inputs, exact)
     images = exact[0].detach().unflatten(0, (shape[0], -1))
     torch.testing.assert_close(mean.double(), images.mean((1, 3, 4)), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(variance.double(), images.var((1, 3, 4), correction=0), rtol=1e-4, atol=1e-5)

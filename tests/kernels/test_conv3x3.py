@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from conceptlab.kernels import conv3x3
 from conceptlab.training.layers import StackedConv2d
+from tests.kernels.agreement import assert_agree, exactly
 
 SHAPES = [(3, 2, 16, 32, 8, 8), (2, 3, 3, 16, 4, 12), (2, 2, 64, 3, 8, 8), (2, 1, 72, 144, 5, 7)]
 
@@ -44,13 +45,5 @@ def test_the_plain_path_is_one_convolution_after_another(shape):
 def test_the_kernel_agrees_with_the_plain_path(shape):
     inputs = [part.to(torch.bfloat16).requires_grad_() for part in batch(*shape, device="cuda")]
     assert conv3x3.available(inputs[0])
-    exact = [part.detach().double().requires_grad_() for part in inputs]
-    found, expected = conv3x3.apply(*inputs), one_by_one(*exact)
-    probe = torch.randn_like(expected)
-    found.backward(probe.to(torch.bfloat16))
-    expected.backward(probe)
-    for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
-        assert ours is not None
-        assert theirs is not None
-        error = (ours.double() - theirs).norm() / theirs.norm()
-        assert error < 1e-2, "bfloat16 keeps 8 bits"
+    exact = exactly(inputs)
+    assert_agree(conv3x3.apply(*inputs), one_by_one(*exact), inputs, exact)

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from conceptlab.denoisers import KeyedDropout, NormGELU
 from conceptlab.kernels import groupnorm
 from conceptlab.training.layers import StackedGroupNorm, StackedNormGELU
+from tests.kernels.agreement import assert_agree, exactly
 
 SHAPES = [(3, 2, 16, 8, 8, 8), (2, 3, 24, 4, 3, 5), (4, 8, 64, 8, 32, 32), (2, 4, 256, 8, 8, 8)]
 
@@ -73,13 +74,10 @@ def test_the_kernel_agrees_with_the_plain_path(shape):
     inputs = batch(members, images, channels, height, width, device="cuda")
     inputs = [part.to(torch.bfloat16).requires_grad_() for part in inputs]
     assert groupnorm.available(inputs[0], groups)
-    exact = [part.detach().double().requires_grad_() for part in inputs]
+    exact = exactly(inputs)
     x, weight, bias = inputs
     found, expected = groupnorm.apply(x, weight, bias, groups, 1e-5), one_by_one(*exact, groups)
-    probe = torch.randn_like(expected)
-    found.backward(probe.to(torch.bfloat16))
-    expected.backward(probe)
-    check(found, expected, inputs, exact)
+    assert_agree(found, expected, inputs, exact)
 
 
 @pytest.mark.gpu
@@ -89,19 +87,9 @@ def test_the_kernel_agrees_with_shift_gelu_and_dropout(shape, dropout):
     inputs = batch(members, images, channels, height, width, device="cuda")
     inputs = [part.to(torch.bfloat16) for part in (*inputs, torch.randn(inputs[0].shape[:2], device="cuda"))]
     inputs = [part.requires_grad_() for part in inputs]
-    exact = [part.detach().double().requires_grad_() for part in inputs]
+    exact = exactly(inputs)
     own = groupnorm.Dropout(dropout.keys[:members].cuda(), dropout.dropped)
     x, weight, bias, shift = inputs
     found = groupnorm.apply(x, weight, bias, groups, 1e-5, shift, True, own)
     expected = shifted_gelu(*exact, groups, own)
-    probe = torch.randn_like(expected)
-    found.backward(probe.to(torch.bfloat16))
-    expected.backward(probe)
-    check(found, expected, inputs, exact)
-
-
-def check(found: Tensor, expected: Tensor, inputs: list[Tensor], exact: list[Tensor]) -> None:
-    for ours, theirs in [(found, expected), *((a.grad, b.grad) for a, b in zip(inputs, exact))]:
-        assert ours is not None
-        assert theirs is not None
-        assert (ours.double() - theirs).norm() / theirs.norm() < 1e-2, "bfloat16 keeps 8 bits"
+    assert_agree(found, expected, inputs, exact)
