@@ -56,6 +56,11 @@ class Evaluation:
     measurements: tuple[Part, ...] = ({"name": "accuracy"},)
     shown: int = 8
 
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The weights that are measured, those that a figure judges last."""
+        return ("raw", "ema") if self.ema else ("raw",)
+
 
 @dataclass(frozen=True)
 class Masking:

@@ -100,8 +100,9 @@ def test_full_sampling_draws_what_is_planned(monkeypatch):
     )
     member = Cohort([recipe]).member(0)
     for step in full.at(recipe):
-        full._fully_drawn(Live(context, step, "raw", *member, {}, {}))
-    assert len(drawn) == 2
+        for weights in recipe.evaluation.weights:
+            full._fully_drawn(Live(context, step, weights, *member, {}, {}))
+    assert len(drawn) == 4
     assert sum(drawn) == full.own_passes(context)
 
 

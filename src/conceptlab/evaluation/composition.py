@@ -117,6 +117,11 @@ class Composition(Measurement):
             raise InputError("measurement 'composition' needs a world of objects told by their location")
         check_detector("composition", context)
 
+    def own_passes(self, context: Context) -> int:
+        # Composed, an image is seen with each condition and with none; jointly once more.
+        seen = sum(self._images(k) * (k + 2) for k in set(self.counts))
+        return seen * context.recipe.evaluation.sampler_steps
+
     def rows(self, live: Live) -> Iterable[Row]:
         world = live.context.world
         if not is_judged(live):
@@ -131,8 +136,10 @@ class Composition(Measurement):
                 yield Row(str(k), "", name, share_met(live.context.judge, world, images, asked))
 
     def _scenes(self, recipe: Recipe, world: ObjectWorld, k: int) -> Factors:
-        n = math.ceil(self.conditions / k)
-        return world.draw((k,), n, derived_seed(recipe.seed, "evaluation/composition"))
+        return world.draw((k,), self._images(k), derived_seed(recipe.seed, "evaluation/composition"))
+
+    def _images(self, k: int) -> int:
+        return math.ceil(self.conditions / k)
 
 
 def _both_ways(

@@ -18,14 +18,14 @@ from conceptlab.worlds import World
 
 @once_for_all_seeds
 def evaluation_flops(recipe: Recipe) -> int:
-    """FLOPs of all drawings: those for prompts, and those that a measurement says it makes by itself. What it computes
-    from weights or gradients is not counted."""
+    """FLOPs of all drawings for prompts, and of whatever else measurements say that they let the network see. What they
+    compute from weights alone is not counted."""
     settings = recipe.evaluation
     evaluations = len(recipe.evaluation_steps())
     last = settings.final_images or settings.images
     drawn = (evaluations - 1) * drawn_images(recipe, settings.images) + drawn_images(recipe, last)
-    passes = settings.sampler_steps * drawn + _own_passes(recipe)
-    return model_flops(recipe) * passes * (2 if settings.ema else 1)
+    passes = settings.sampler_steps * drawn * len(settings.weights) + _own_passes(recipe)
+    return model_flops(recipe) * passes
 
 
 def _own_passes(recipe: Recipe) -> int:

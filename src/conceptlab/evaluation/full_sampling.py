@@ -61,7 +61,8 @@ class FullSampling(Measurement):
 
     def own_passes(self, context: Context) -> int:
         steps = self._sampling_steps(build_process(**context.recipe.process))
-        return len(self.at(context.recipe)) * len(context.world.space) * self.images * steps
+        drawings = len(self.at(context.recipe)) * len(context.recipe.evaluation.weights)
+        return drawings * len(context.world.space) * self.images * steps
 
     def rows(self, live: Live) -> Iterable[Row]:
         recipe = live.context.recipe

@@ -152,6 +152,13 @@ class Patch(Measurement):
     def __init__(self, classes: Sequence[str] = (), images: int = 32) -> None:
         self.family = Family(classes, images)
 
+    def own_passes(self, context: Context) -> int:
+        recipe, settings = context.recipe, context.recipe.evaluation
+        # The last checkpoint is written only after it was measured.
+        earlier = sum(step < recipe.steps for step in set(recipe.keep))
+        images = len(self.family.targets(context)) * self.family.images
+        return len(settings.weights) * earlier * images * settings.sampler_steps
+
     def rows(self, live: Live) -> Iterable[Row]:
         if live.step != live.context.recipe.steps:
             return

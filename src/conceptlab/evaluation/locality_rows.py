@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor
@@ -13,8 +13,8 @@ from torch import Tensor
 from conceptlab import random
 from conceptlab.errors import InputError
 from conceptlab.evaluation import locality
-from conceptlab.evaluation.measurement import Live, Measurement, Row, register
-from conceptlab.evaluation.norms import fixed_batch
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Row, register
+from conceptlab.evaluation.norms import fixed_batch, fixed_size
 from conceptlab.recipe import Recipe
 from conceptlab.training.objective import to_model
 from conceptlab.worlds import ObjectWorld, World, derived_seed
@@ -69,6 +69,14 @@ class Locality(Measurement):
         self.images, self.places, self.levels = images, places, tuple(levels)
         self.among, self.counts, self.radius = among, tuple(counts), map_radius
 
+    def own_passes(self, context: Context) -> int:
+        seen, channels = fixed_size(context.recipe, self.images), context.world.image_shape[0]
+        # From every place back to the image once for each channel; for the share of conditions x̂ three times.
+        pixels = seen * (self.places * (1 + channels) + 3)
+        # Before and after: one taken away, one moved, and one moved among each number.
+        changes = 2 * self.images * (2 + len(self.counts)) if _tells_places(context.world) else 0
+        return len(self.levels) * (pixels + changes)
+
     def rows(self, live: Live) -> Iterable[Row]:
         recipe, world = live.context.recipe, live.context.world
         if not is_judged(live):
@@ -77,7 +85,7 @@ class Locality(Measurement):
         for gamma in self.levels:
             level = locality.Level(live.denoiser, live.process, recipe.prediction, gamma)
             yield from self._pixels(recipe, batch, level, f"{gamma:g}")
-            if isinstance(world, ObjectWorld) and "location" in world.condition_parts:
+            if _tells_places(world):
                 yield from self._changed(live, world, level, f"{gamma:g}")
                 yield from self._near(live, world, level, f"{gamma:g}")
 
@@ -133,10 +141,14 @@ class Locality(Measurement):
         return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
 
 
+def _tells_places(world: World) -> TypeGuard[ObjectWorld]:
+    return isinstance(world, ObjectWorld) and "location" in world.condition_parts
+
+
 def is_judged(live: Live) -> bool:
     """The end of training, and of the weights that a figure judges: the moving average where it is measured too."""
     recipe = live.context.recipe
-    return live.step == recipe.steps and live.weights == ("ema" if recipe.evaluation.ema else "raw")
+    return live.step == recipe.steps and live.weights == recipe.evaluation.weights[-1]
 
 
 def map_rows(table: Tensor, name: str, measure: str) -> Iterator[Row]:

@@ -116,8 +116,9 @@ class Measurement:
         return []
 
     def own_passes(self, context: Context) -> int:
-        """How often, through all of training, it lets the network see an image to draw by itself, beside its prompts:
-        once for each step of each image."""
+        """How often, through all of training and of all weights that are measured, it lets the network see an image
+        beside its prompts: once for each step of each image that it draws by itself. A way back to the image counts as
+        once more, one to the weights as twice."""
         return 0
 
     def rows(self, live: Live) -> Iterable[Row]:

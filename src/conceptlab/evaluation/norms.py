@@ -13,7 +13,7 @@ from torch.func import functional_call
 
 from conceptlab import random
 from conceptlab.denoisers import Denoiser
-from conceptlab.evaluation.measurement import Live, Measurement, Row, register
+from conceptlab.evaluation.measurement import Context, Live, Measurement, Row, register
 from conceptlab.recipe import Recipe
 from conceptlab.training import CohortDenoiser, Objective
 from conceptlab.training.data import training_set
@@ -42,6 +42,12 @@ class Norms(Measurement):
         ] = {}  # by member: rendering it anew would cost more than the norms
         # By network, which all members of a cohort take turns in: stacking one copies it, longer than a gradient takes.
         self._stacked: WeakKeyDictionary[Denoiser, CohortDenoiser] = WeakKeyDictionary()
+
+    def own_passes(self, context: Context) -> int:
+        recipe = context.recipe
+        # Forward and, twice as long, back to the weights: as in training.
+        each = 3 * fixed_size(recipe, self.batch)
+        return each * len(recipe.evaluation_steps()) * len(recipe.evaluation.weights)
 
     def rows(self, live: Live) -> Iterable[Row]:
         recipe, parameters = live.context.recipe, dict(live.denoiser.named_parameters())
@@ -91,13 +97,21 @@ def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> float:
 def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Images, conditions, noise and uniforms, each with a leading axis of one member; the first training images of
     every class."""
-    each = -(-size // len(recipe.train))
-    few = {code: min(each, count) for code, count in recipe.train.items()}
-    samples = training_set(replace(recipe, train=few, shares={}))
+    samples = training_set(replace(recipe, train=_first_of_each(recipe, size), shares={}))
     key = random.key(recipe.seed, "norms")
     noise = random.normal(random.fold(key, 0), samples.images.shape)
     uniforms = random.uniform(random.fold(key, 1), (len(samples),))
     return samples.images[None], samples.conditions[None], noise[None], uniforms[None]
+
+
+def fixed_size(recipe: Recipe, size: int) -> int:
+    """How many images a `fixed_batch` has: classes may not divide it, or have fewer."""
+    return sum(_first_of_each(recipe, size).values())
+
+
+def _first_of_each(recipe: Recipe, size: int) -> dict[str, int]:
+    each = -(-size // len(recipe.train))
+    return {code: min(each, count) for code, count in recipe.train.items()}
 
 
 def gradient(live: Live, batch: tuple[Tensor, ...], stacked: CohortDenoiser) -> dict[str, Tensor]:

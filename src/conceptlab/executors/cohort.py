@@ -116,7 +116,7 @@ class _Run:
         self._watch(step, losses)
         self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
-        for weights in ("raw", "ema") if self.cohort.recipe.evaluation.ema else ("raw",):
+        for weights in self.cohort.recipe.evaluation.weights:
             for index, found in self._measure(step, weights).items():
                 rows[index] += found
         for index in self.alive:

@@ -73,7 +73,7 @@ def plan_table(order: Order, recipes: Sequence[Recipe], store: Store, place: exe
         "cohorts", f"{found.cohorts} of up to {found.largest} on {device.type}, {found.lanes} at once"
     )
     table.add_row("model-steps", f"{found.model_steps:,}")
-    table.add_row("arithmetic", f"{found.flops / 1e15:.3g} PFLOP, {share:.0%} of it for drawing")
+    table.add_row("arithmetic", f"{found.flops / 1e15:.3g} PFLOP, {share:.0%} of it for measuring")
     table.add_row(f"{device.type} time", f"about {duration(found.seconds)}")
     if found.lanes > 1:
         table.add_row("from start to end", f"about {duration(found.seconds / found.lanes)}")
