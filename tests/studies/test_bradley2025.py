@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from conceptlab.claims import verdict_table
 from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.bradley2025 import STUDY
-from conceptlab.studies.bradley2025.recipes import experiment, experiments, reach_sweep
+from conceptlab.studies.bradley2025.recipes import experiment, experiments, reach_sweep, told
 from conceptlab.studies.bradley2025.settings import SIZES
 from conceptlab.studies.bradley2025.tables import WHOLE
 from conceptlab.studies.study import SCALES
@@ -102,6 +103,18 @@ def test_recipes_are_what_the_paper_asks_for(scale):
     assert size.reaches[-1] == build(**size.world).cells - 1  # type: ignore[attr-defined]
     both = {r.hash for r in experiments(scale, SEEDS)} & {r.hash for r in reach_sweep(scale, SEEDS)}
     assert len(both) == 2 * len(SEEDS), "experiments 2 and 3 are part of the sweep"
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_what_members_are_told_is_all_that_sets_them_apart(scale):
+    places, *others = told(scale, (0,))
+    for other in others:
+        # Where places are experiment 1 itself, more is measured of them.
+        alike = replace(other, world=places.world, evaluation=places.evaluation)
+        assert alike == places
+        assert replace(build(**other.world), told="location") == build(**places.world)  # type: ignore[type-var]
+    # Only at paper scale are the colours those of the world as it is, so that places are experiment 1 itself.
+    assert (places == experiment(scale, "1", 3, seed=0)) == (scale == "paper")
 
 
 def test_the_page_names_every_figure_and_claim():

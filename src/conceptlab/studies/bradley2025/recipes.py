@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
-from conceptlab.studies.bradley2025.settings import COLOURS, EXPERIMENTS, SIZES
+from conceptlab.studies.bradley2025.settings import COLOURS, EXPERIMENTS, SIZES, TOLD_TRAINING
 from conceptlab.studies.study import Scale
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.objects import TOLD
@@ -55,7 +55,7 @@ def told(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 def _told(scale: Scale, what: str, seed: int) -> Recipe:
     size = SIZES[scale]
     plain = experiment(scale, "1", size.sweep_trained, seed)
-    coloured = plain.with_settings({"world.colours": COLOURS[scale]})
+    coloured = plain.with_settings({"world.colours": COLOURS[scale], **TOLD_TRAINING[scale]})
     # The world's own colours and what it tells by itself: then it is the member of `length`.
     if what == "location" and build_world(**coloured.world) == build_world(**plain.world):
         return plain
