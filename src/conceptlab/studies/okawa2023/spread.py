@@ -9,7 +9,7 @@ on to blue without ever having seen it. Each figure varies one spread and nothin
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +25,10 @@ from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.recipes import samples_without, vary
 from conceptlab.studies.okawa2023.settings import PAPER, base, swept
 from conceptlab.studies.okawa2023.signatures import signatures
-from conceptlab.studies.okawa2023.tables import final, joint, labelled
+from conceptlab.studies.okawa2023.tables import credited, final, joint, labelled
 from conceptlab.studies.study import Results, Scale, Tables
 
-_SHOWN = 6
+_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Sweep:
     drawn: tuple[str, str]
     """The classes that are shown, and that the claim is about."""
     titles: tuple[str, str]
+    """Of the panels of all new classes, and of those that are shown."""
     xlabel: str
     caption: str
 
@@ -53,20 +54,25 @@ class Sweep:
         return found
 
     def tables(self, results: Results) -> dict[str, pd.DataFrame]:
-        """`finals`: the final accuracy of classes never seen, by spread."""
-        last = joint(final(labelled(results, self._label), ["seed", "spread"]))
-        unseen = last[last["class"].isin(self.lines)]
+        """`finals`: the final accuracy of classes never seen; `curves`: that of those shown, over training."""
+        rows = labelled(results, self._label)
+        last = joint(final(rows, ["seed", "spread"]))
+        columns = ["seed", "spread", "class", "value"]
+        own = joint(credited(rows, ["spread"]))
         return {
-            "finals": unseen[["seed", "spread", "class", "value"]].reset_index(drop=True),
+            "finals": last.loc[last["class"].isin(self.lines), columns].reset_index(drop=True),
+            "curves": own.loc[own["class"].isin(self.drawn), [*columns, "step"]].reset_index(drop=True),
             "signatures": signatures(results, self._label),
         }
 
     @figures.house()
     def draw(self, results: Results, tables: Tables) -> Picture:
-        """(a) final accuracy of classes never seen against the spread, (b) what the first seed draws of two."""
-        finals = tables["finals"]
-        page = figures.figure(columns=2, height=2.6)
-        left, right = page.subplots(1, 2, width_ratios=(1, 1.25))
+        """(a) final accuracy of classes never seen against the spread, (b) of two of them over training, (c) what the
+        first seed draws of these."""
+        finals, curves = tables["finals"], tables["curves"]
+        page = figures.figure(columns=2, height=4.3)
+        panels = page.subplot_mosaic([["a", "b"], ["c", "c"]], height_ratios=(1, 0.9))
+        left, right = panels["a"], panels["b"]
         figures.panel(left, "a", self.titles[0])
         figures.accuracy_axes(left)
         ends = []
@@ -76,9 +82,14 @@ class Sweep:
                 ends.append((float(rows["mean"].iloc[-1]), line))
         left.set(xlabel=self.xlabel, xlim=(-0.004, None))
         figures.name_ends(left, ends)
-        figures.panel(right, "b", self.titles[1])
-        self._samples(right, results)
-        figures.caption(page, f"{seeds_of(finals)}. {self.caption} b: the first seed.")
+        figures.panel(right, "b", "When: the classes of c")
+        figures.accuracy_axes(right)
+        figures.bands(right, curves, "spread", _coloured(curves["spread"].max()))
+        figures.panel(panels["c"], "c", self.titles[1])
+        self._samples(panels["c"], results)
+        figures.caption(
+            page, f"{seeds_of(finals)}. {self.caption} b: mean of both classes. c: the first seed."
+        )
         return page
 
     def widens(self, tables: Tables) -> PerSeed:
@@ -106,6 +117,13 @@ class Sweep:
                 )
                 names.append(f"± {self._spread(member.recipe):g}")
         figures.strip(ax, rows, names, [""] * len(rows[0]), xlabel="")
+
+
+def _coloured(widest: float) -> Callable[[Hashable], Line]:
+    """How a curve looks by its spread."""
+    return lambda spread: Line(
+        figures.setting_colour(float(str(spread)), 0, widest), f"± {float(str(spread)):g}"
+    )
 
 
 _LINES = {
@@ -140,6 +158,7 @@ COLOURS = Sweep(
     drawn=("001", "101"),
     titles=("Trained without any blue", "Large blue circles and triangles, as drawn"),
     xlabel="spread of colours within red (half range)",
+    # So at both scales: .6 and .1, .75 and .25.
     caption="Training: 000, 100 and 010, all red. Red and blue lie .5 apart in two of three channels.",
 )
 
