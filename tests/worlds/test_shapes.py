@@ -81,6 +81,16 @@ def test_okawa_condition_is_shape_colour_and_size_in_the_units_of_the_code() -> 
     assert four.condition((0, 1, 1, 0)).tolist() == pytest.approx([1, 0, 0.25, 0.25, 0.75, 1.6, 1])
 
 
+def test_images_are_told_with_their_own_values_or_with_those_of_their_class() -> None:
+    own, alike = Shapes(**OKAWA2023), Shapes(**OKAWA2023, told="class")
+    first, second = own.sample((0, 1, 1), 50, seed=0), alike.sample((0, 1, 1), 50, seed=0)
+    assert torch.equal(first.images, second.images)
+    assert (first.conditions.std(0)[2:] > 0.05).all()
+    assert (second.conditions == own.condition((0, 1, 1))).all()
+    with pytest.raises(InputError, match="told"):
+        Shapes(told="never")
+
+
 def test_what_is_not_a_concept_is_fixed_or_free() -> None:
     world = Shapes(variables=("colour",), free=("background",), angle=0.0)
     assert world.space.names == ("colour",)

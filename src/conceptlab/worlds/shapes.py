@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Variable
 from conceptlab.errors import InputError
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Factors, RenderedWorld, freeze, spread
+from conceptlab.worlds.base import Factors, RenderedWorld, Samples, freeze, spread
 from conceptlab.worlds.raster import CORNERS, coverage
 from conceptlab.worlds.registry import register
 
@@ -54,6 +54,8 @@ class Shapes(RenderedWorld):
     conditioned: tuple[str, ...] = ()
     # The background is told as its RGB ("colour") or as one number, their mean ("lightness").
     background_told: str = "colour"
+    # Each image is told with its own values ("image"), or with what its class is asked for with ("class").
+    told: str = "image"
     # An entry of the condition is (value - centre) · scale, by variable; unnamed variables stay as they are.
     condition_centre: Named = ()
     condition_scale: Named = ()
@@ -81,6 +83,7 @@ class Shapes(RenderedWorld):
         conditionable = (*_ATTRIBUTES, *_CONTINUOUS)
         checks.chosen("shapes", "conditioned", self.conditioned, conditionable)
         checks.chosen("shapes", "background_told", (self.background_told,), ("colour", "lightness"))
+        checks.chosen("shapes", "told", (self.told,), ("image", "class"))
         for setting in ("condition_centre", "condition_scale"):
             checks.pairs("shapes", setting, getattr(self, setting), least=0)
             checks.chosen("shapes", setting, tuple(dict(getattr(self, setting))), conditionable)
@@ -133,6 +136,10 @@ class Shapes(RenderedWorld):
             "y": self.location * spread(seed, "y", (n,)),
             "angle": self.angle * spread(seed, "angle", (n,)),
         }
+
+    def sample(self, cls: Class, n: int, seed: int) -> Samples:
+        found = super().sample(cls, n, seed)
+        return found if self.told == "image" else replace(found, conditions=self.condition(cls).repeat(n, 1))
 
     def render(self, factors: Factors) -> Tensor:
         covered = factors["size"].new_zeros(len(factors["size"]), self.resolution, self.resolution)

@@ -147,6 +147,8 @@ _PAPER_SWITCHES: dict[str, dict[str, Any]] = {
     # T = 400 with these betas leaves alpha-bar = .018: the paper's search went there, so the check is overruled.
     "T = 400": {"process.steps": 400, "process.allow_signal_at_end": True},
     "Adam as in the paper": {"optimiser.betas": [0.9, 0.99], "optimiser.weight_decay": 1e-5},
+    # "Tuples with binary elements" (§3.1); the code tells each image's own size and colour.
+    "told by class": {"world.told": "class"},
 }
 # The small network has neither attention nor a second way for its condition; these are its own choices instead.
 _SMALL_SWITCHES: dict[str, dict[str, Any]] = {
@@ -155,6 +157,7 @@ _SMALL_SWITCHES: dict[str, dict[str, Any]] = {
     "group norm": {"denoiser.norm": "group"},
     "batch 32": {"batch": 32},
     "noise to gamma 10": {"process.gamma_max": 10.0},
+    "told by class": {"world.told": "class"},
 }
 
 SETTINGS: dict[Scale, Setting] = {
