@@ -20,7 +20,7 @@ from conceptlab.claims import (
 from conceptlab.errors import InputError
 
 KEYS = ["id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high"]
-KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note"]
+KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed"]
 
 
 def verdict(**changes) -> Verdict:
@@ -60,6 +60,14 @@ def test_the_file_round_trips_with_exactly_the_promised_keys(tmp_path):
     assert os.listdir(path.parent) == ["claims.json"]
 
 
+def test_a_file_from_before_failures_were_counted_tells_of_none(tmp_path):
+    path = write_claims(tmp_path / "claims.json", [verdict(failed=2)])
+    (entry,) = json.loads(path.read_text(encoding="utf-8"))
+    assert read_claims(path)[0].failed == entry.pop("failed") == 2
+    path.write_text(json.dumps([entry]), encoding="utf-8")
+    assert read_claims(path) == [verdict()]
+
+
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
     path = write_claims(tmp_path / "claims.json", [verdict()])
 
@@ -82,6 +90,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         (json.dumps([{"id": "x"}]), "missing or unexpected keys"),
         (json.dumps([to_json([verdict()])[0] | {"verdict": "maybe"}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"seeds": "5"}]), "wrong type"),
+        (json.dumps([to_json([verdict()])[0] | {"failed": None}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"value": True}]), "wrong type"),
     ],
 )

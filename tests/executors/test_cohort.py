@@ -143,7 +143,7 @@ def test_what_is_done_is_not_done_again(whole):
     assert path.stat().st_mtime_ns == before
 
 
-def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path):
+def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path, caplog):
     wild, calm = tiny_recipe(optimiser=Optimiser(learning_rate=1e30)), tiny_recipe()
     store = Store(tmp_path)
     for part in (calm.evaluation.probe,):
@@ -152,6 +152,18 @@ def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path):
     assert store.member(wild).status == "failed"
     assert "not finite" in store.member(wild).outcome["reason"]
     assert store.member(calm).status == "complete"
+    assert f"member {wild.hash} (seed 0) failed: the training loss is not finite at step 3" in caplog.messages
+
+
+def test_what_starts_from_a_member_that_failed_has_failed_too(tmp_path):
+    wild = tiny_recipe(optimiser=Optimiser(learning_rate=1e30))
+    tuned, store = tiny_recipe(start=wild.to_dict(), train={"111": 20}), Store(tmp_path)
+    executors.run([tuned], store, CPU, ignore)
+    assert store.member(tuned).outcome["reason"] == "what it starts from failed"
+    assert store.member(tuned).metrics.empty
+    (store.member_path(tuned) / "done.json").unlink()
+    executors.run([tuned], store, CPU, ignore)
+    assert store.member(tuned).status == "failed"
 
 
 def test_a_member_whose_loss_explodes_is_warned_of_and_the_others_are_not(tmp_path, caplog):

@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -240,6 +240,13 @@ def test_unfinished_failed_missing_and_damaged_members_are_said_to_be_so(tmp_pat
     # Only the complete member is averaged: one seed has no band.
     assert "1 of 5 members are complete" in page.text
     assert "1 seed, no band" in page.text
+
+
+def test_seeds_that_failed_are_told_with_each_claim(tmp_path: Path) -> None:
+    judged = [replace(verdict, failed=2) for verdict in synthetic.verdicts()]
+    page = read(report([synthetic.figure_run(tmp_path, [], judged=judged)], tmp_path / "report.html"))
+    assert page.text.count("(2 failed)") == len(judged)
+    assert page.text.count("4 seeds, 2 failed") == len(judged)
 
 
 def test_damaged_files_become_sentences(tmp_path: Path) -> None:

@@ -76,6 +76,15 @@ def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     assert (identity[3], identity[-1]) == ("1e-09", "✓ reproduced (identity)")
 
 
+def test_seeds_that_failed_are_told_with_the_claims(tmp_path):
+    recipes = [synthetic.recipe(seed, steps=1000) for seed in range(2)]
+    verdicts = [replace(v, failed=1) for v in synthetic.verdicts("okawa2023", "fig5")]
+    paper_run(tmp_path, "okawa2023", "fig5", recipes, judged=verdicts, statuses=("complete", "failed"))
+    page = reproduction(tmp_path, tmp_path)
+    assert "| 4 (1 failed) |" in page
+    assert "- fig5: 1 of 2 seeds failed (seed 1: the training loss is not finite at step 1000).\n" in page
+
+
 def test_what_has_not_been_run_is_said(page):
     assert "Not run at paper scale yet: fig2, fig3, fig4, fig6 (3 claims)" in page
     assert "fig10 (2 claims, needs data of your own)" in page

@@ -2,8 +2,9 @@
 
 from conceptlab.claims.calibration import Rates, calibrate, permuted
 from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
+from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
-from conceptlab.claims.render import interval_text, render_verdicts, summary
+from conceptlab.claims.render import interval_text, render_verdicts, seeds_text, summary
 from conceptlab.claims.statistics import (
     accuracy_resolution,
     correlation,
@@ -18,8 +19,10 @@ from conceptlab.claims.values import NoData, PerSeed, difference, ratio, smalles
 from conceptlab.claims.verdict import Verdict, read_claims, to_json, verdict_table, write_claims
 
 __all__ = [
+    "NO_FAILURES",
     "SHARE",
     "Claim",
+    "Failures",
     "Measured",
     "NoData",
     "PerSeed",
@@ -44,6 +47,7 @@ __all__ = [
     "ratio",
     "read_claims",
     "render_verdicts",
+    "seeds_text",
     "slope",
     "smallest",
     "summary",

@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims.claim import Claim, Tables, thresholds_hash
+from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import (
     centre,
     proportion_interval,
@@ -42,21 +43,28 @@ class _Present(dict[str, pd.DataFrame]):
 
 @dataclass(frozen=True)
 class Measured:
-    """A claim with its per-seed values, or with the reason why there are none."""
+    """A claim with its per-seed values, or with the reason why there are none. Seeds that failed are among the values;
+    `lost` of them have none."""
 
     claim: Claim
     values: PerSeed
     reason: str = ""
+    failures: Failures = NO_FAILURES
+    lost: int = 0
 
 
-def measure(claims: Iterable[Claim], tables: Tables) -> list[Measured]:
-    """Every claim's per-seed values from one figure's tables."""
+def measure(claims: Iterable[Claim], tables: Tables, failures: Failures = NO_FAILURES) -> list[Measured]:
+    """Every claim's per-seed values from one figure's tables, which know nothing of members that failed."""
     present, measured = _Present(tables), []
     for claim in claims:
         try:
-            measured.append(Measured(claim, claim.measure(present)))
+            values = claim.measure(present)
         except NoData as reason:
-            measured.append(Measured(claim, PerSeed((), np.array([]), np.array([])), str(reason)))
+            none = PerSeed((), np.array([]), np.array([]))
+            measured.append(Measured(claim, none, str(reason), failures))
+        else:
+            lost = len(failures.without_value(values))
+            measured.append(Measured(claim, failures.kept(values), "", failures, lost))
     return measured
 
 
@@ -120,7 +128,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     claim, values = m.claim, m.claim.transformed(m.values)
     number, about = centre(values)
     unknown = max(m.values.unknown, values.unknown)
-    notes, ends, outcome = [about], (-np.inf, np.inf), "inconclusive"
+    notes, ends, outcome = [m.failures.note, about], (-np.inf, np.inf), "inconclusive"
     if level is None:
         notes.insert(0, m.reason or ("one seed has no spread" if len(values) == 1 else "no value"))
     elif claim.interval == "student" and undecidable(values, claim.resolution):
@@ -133,7 +141,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
         notes.append(_seeds_note(claim, values, alpha) if outcome == "inconclusive" else "")
     if unknown:
         notes.append(f"{unknown} of {len(values)} seeds have no value and count against")
-    firm = scale == "paper" and len(values) - unknown >= FIRM_SEEDS
+    firm = scale == "paper" and min(len(values) - unknown, m.failures.whole(values)) >= FIRM_SEEDS
     return Verdict(
         **_head(claim),
         value=None if number is None else claim.restored(number),
@@ -142,8 +150,9 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
         verdict=outcome,
         strength="firm" if firm else "indicative",
         seeds=len(values),
-        censored=m.values.censored,
+        censored=m.values.censored - m.lost,
         note=_note(notes, fingerprint),
+        failed=len(m.failures),
     )
 
 
@@ -180,6 +189,7 @@ def _seeds_note(claim: Claim, values: PerSeed, alpha: float) -> str:
 def _identity(m: Measured, fingerprint: str) -> Verdict:
     """Mathematics: the largest error over all cases against a tolerance. No interval, no chance, no Holm."""
     errors = np.maximum(np.abs(m.values.low), np.abs(m.values.high))
+    missing = m.reason or ("" if len(errors) else "no value")
     worst = float(errors.max()) if len(errors) else None
     if worst is None:
         outcome: Outcome = "inconclusive"
@@ -192,10 +202,11 @@ def _identity(m: Measured, fingerprint: str) -> Verdict:
         ci_low=None,
         ci_high=None,
         verdict=outcome,
-        strength="firm",
+        strength="indicative" if m.failures else "firm",
         seeds=len(errors),
-        censored=m.values.censored,
-        note=_note([m.reason or ("" if len(errors) else "no value"), unknown], fingerprint),
+        censored=m.values.censored - m.lost,
+        note=_note([m.failures.note, missing, unknown], fingerprint),
+        failed=len(m.failures),
     )
 
 

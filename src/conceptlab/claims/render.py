@@ -27,6 +27,13 @@ def interval_text(verdict: Verdict) -> str:
     return f"{_number(verdict.ci_low, '-∞')} … {_number(verdict.ci_high, '∞')}"
 
 
+def seeds_text(verdict: Verdict, unit: str = "", censored: str = "censored") -> str:
+    """`5 (1 failed, 2 censored)`: how many seeds, and of how many of them there is no plain number."""
+    parts = [f"{verdict.failed} failed"] if verdict.failed else []
+    parts += [f"{verdict.censored} {censored}"] if verdict.censored else []
+    return f"{verdict.seeds}{unit}" + (f" ({', '.join(parts)})" if parts else "")
+
+
 def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | None = None) -> Table | Text:
     """What was claimed, the number, the interval, the verdict and its strength: one line per claim, or, where the
     terminal's `width` leaves too little for that, the numbers below the claim. Without claims a line says so."""
@@ -43,9 +50,10 @@ def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
         table.add_column(name, justify="right" if name in ("value", "threshold", "seeds") else "left")
     for v in verdicts:
         numbers = (_number(v.value, "–"), interval_text(v), _number(v.threshold, "–"))
-        seeds = f"{v.seeds} ({v.censored} cens.)" if v.censored else str(v.seeds)
         # Text, not str: square brackets in a statement are not markup.
-        table.add_row(f"{v.paper}.{v.figure}", Text(_statement(v)), *numbers, _mark(v), seeds)
+        table.add_row(
+            f"{v.paper}.{v.figure}", Text(_statement(v)), *numbers, _mark(v), seeds_text(v, censored="cens.")
+        )
 
 
 def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
@@ -57,10 +65,9 @@ def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
         table.add_row("", Text(name, style="bold"))
         for v in block:
             interval = f" ({text})" if (text := interval_text(v)) else ""
-            seeds = f"{v.seeds} {'seed' if v.seeds == 1 else 'seeds'}"
-            censored = f" ({v.censored} censored)" if v.censored else ""
+            seeds = seeds_text(v, " seed" if v.seeds == 1 else " seeds")
             limit = f"threshold {_number(v.threshold, '–')}"
-            numbers = f"{_number(v.value, '–')}{interval}, {limit}, {seeds}{censored}"
+            numbers = f"{_number(v.value, '–')}{interval}, {limit}, {seeds}"
             table.add_row(_mark(v), Text.assemble(_statement(v), "\n", (numbers, "dim")))
         table.add_section()
 

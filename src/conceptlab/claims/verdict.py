@@ -22,7 +22,8 @@ STRENGTHS = ("firm", "indicative")
 
 @dataclass(frozen=True)
 class Verdict:
-    """One claim with its number, its deciding interval and what follows; `None` where there is no number."""
+    """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
+    how many seeds of the figure have a member whose training failed."""
 
     id: str
     paper: str
@@ -39,6 +40,7 @@ class Verdict:
     seeds: int
     censored: int
     note: str
+    failed: int = 0
 
     def __post_init__(self) -> None:
         # JSON has no NaN and no infinity; an open end is "none".
@@ -49,6 +51,8 @@ class Verdict:
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
+# Written later than the others: a file without it tells of no failure.
+_LATER: dict[str, Any] = {"failed": 0}
 _TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
 
 
@@ -98,6 +102,8 @@ def read_claims(path: str | Path) -> list[Verdict]:
 
 
 def _read_entry(entry: object, where: str) -> Verdict:
+    if isinstance(entry, Mapping):
+        entry = {**_LATER, **entry}
     if not isinstance(entry, Mapping) or set(entry) != set(_KEYS):
         found = set(entry) if isinstance(entry, Mapping) else set()
         wrong = ", ".join(sorted(map(str, found ^ set(_KEYS))))
@@ -105,7 +111,7 @@ def _read_entry(entry: object, where: str) -> Verdict:
             f"{where}: missing or unexpected keys ({wrong}); run the study again to write it anew"
         )
     numbers = {key: entry[key] for key in ("value", "ci_low", "ci_high")}
-    counts = (entry["seeds"], entry["censored"])
+    counts = (entry["seeds"], entry["censored"], entry["failed"])
     sound = (
         all(isinstance(entry[key], str) for key in _TEXTS)
         and all(number is None or _is_number(number) for number in numbers.values())

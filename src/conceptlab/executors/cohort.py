@@ -52,8 +52,18 @@ def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, re
         for recipe in recipes:
             stack.enter_context(locked(store.member_path(recipe)))
         pending = [recipe for recipe in recipes if not store.is_done(recipe)]
+        for recipe in [recipe for recipe in pending if starts_from_failed(recipe, store)]:
+            writer = MemberWriter(store.member_path(recipe), recipe, environment(device))
+            writer.finish("failed", step=0, seconds=0.0, reason="what it starts from failed")
+            pending.remove(recipe)
         if pending:
             _Run(pending, store, device, report).to_the_end()
+
+
+def starts_from_failed(recipe: Recipe, store: Store) -> bool:
+    """Whether a member has nothing to start from because that failed."""
+    before = recipe.before
+    return before is not None and store.is_done(before) and store.member(before).status == "failed"
 
 
 class _Run:
@@ -109,10 +119,14 @@ class _Run:
     def _evaluate(self, step: int) -> None:
         losses = self.cohort.take_losses()
         for index in [i for i in self.alive if not math.isfinite(losses[i])]:
-            self.writers[index].finish(
-                "failed", step=step, seconds=self._seconds(), reason="the training loss is not finite"
-            )
+            reason = "the training loss is not finite"
+            self.writers[index].finish("failed", step=step, seconds=self._seconds(), reason=reason)
             self.alive.remove(index)
+            writer = self.writers[index]
+            LOG.warning(
+                "member %s (seed %d) failed: %s at step %d",
+                writer.path.name, writer.recipe.seed, reason, step,
+            )  # fmt: skip
         self._watch(step, losses)
         self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from conceptlab.errors import InputError
-from conceptlab.executors.cohort import Report, run_cohort
+from conceptlab.executors.cohort import Report, run_cohort, starts_from_failed
 from conceptlab.executors.memory import MOST, fitting, free_bytes, halving
 from conceptlab.executors.probes import prepare_probe
 from conceptlab.recipe import Part, Recipe
@@ -63,7 +63,9 @@ def check_starts(todo: Iterable[Recipe], store: Store) -> None:
     """What is to be fine-tuned needs the weights it starts from: found out before hours of other work."""
     for recipe in todo:
         before = recipe.before
-        if before is not None and store.is_done(before) and not store.member(before).checkpoint_steps:
+        if before is None or not store.is_done(before) or starts_from_failed(recipe, store):
+            continue
+        if not store.member(before).checkpoint_steps:
             raise InputError(
                 f"a member is to be fine-tuned from {store.member_path(before)}, which has no checkpoint; "
                 "bring its checkpoints folder there, or train both anew with another --out"

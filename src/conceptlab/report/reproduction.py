@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from conceptlab.claims import Verdict, interval_text
+from conceptlab.claims import Verdict, interval_text, seeds_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.page import duration, number
@@ -173,6 +173,8 @@ def _paper(paper: Paper, where: str) -> str:
         parts.append(f"Not run at paper scale yet: {names}.")
     if paper.verdicts:
         parts.append(_claims(paper, where))
+    if failed := [f"{id_}: {note}." for id_, run in paper.runs.items() if (note := run.failures.note)]:
+        parts.append("\n".join(f"- {line}" for line in failed))
     if paper.runs:
         parts.append(_figures(paper, where))
     notes = paper.store.root / study.name / "notes.md"
@@ -194,7 +196,6 @@ def _claims(paper: Paper, where: str) -> str:
     for verdict in paper.verdicts:
         statistic, _, criterion = verdict.statistic.rpartition("; claimed ")
         interval = interval_text(verdict)
-        seeds = f"{verdict.seeds} ({verdict.censored} censored)" if verdict.censored else str(verdict.seeds)
         outcome = f"{VERDICT_SYMBOLS[verdict.verdict]} {verdict.verdict}"
         if verdict.kind == "identity":
             outcome += " (identity)"
@@ -203,7 +204,7 @@ def _claims(paper: Paper, where: str) -> str:
         picture = _link(paper.runs[verdict.figure], verdict.figure, where)
         value = number(verdict.value) + (f" ({interval})" if interval else "")
         sentence = f"{verdict.statement} `{verdict.id.removeprefix(f'{paper.study.name}.')}`"
-        rows.append([picture, sentence, statistic, value, criterion, seeds, outcome])
+        rows.append([picture, sentence, statistic, value, criterion, seeds_text(verdict), outcome])
     return _table(["figure", "claim", "statistic", "value (interval)", "claimed", "seeds", "verdict"], rows)
 
 

@@ -2,6 +2,7 @@
 
 from conceptlab.store.environment import environment
 from conceptlab.store.export import Exported, export
+from conceptlab.store.failures import how_it_failed
 from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
 from conceptlab.store.signatures import Signature
@@ -21,6 +22,7 @@ __all__ = [
     "find_figures",
     "find_members",
     "gather",
+    "how_it_failed",
     "load",
     "wall_seconds",
 ]

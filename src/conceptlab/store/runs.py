@@ -19,10 +19,11 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
-from conceptlab.claims import Verdict, read_claims
+from conceptlab.claims import Failures, Verdict, read_claims
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
+from conceptlab.store.failures import read_failures
 from conceptlab.store.manifest import read_manifest
 from conceptlab.store.member import Member
 from conceptlab.store.signatures import Signature, read_signatures
@@ -134,14 +135,24 @@ class FigureRun:
         return read_signatures(self.manifest, self.path / "manifest.json")
 
     @property
+    def failures(self) -> Failures:
+        """Which of its seeds failed, and how."""
+        return read_failures(self.store.root / "members", self.manifest)
+
+    @property
     def pictures(self) -> list[Path]:
         return sorted((self.path / "figures").glob("*.png"))
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
-        return {
-            path.stem: files.read_table(path) for path in sorted((self.path / "tables").glob("*.parquet"))
-        }
+        """The tables on which it rests; all that were made, or none at all."""
+        paths = {path.stem: path for path in sorted((self.path / "tables").glob("*.parquet"))}
+        if lost := [name for name in self.manifest.get("tables", ()) if name not in paths]:
+            raise InputError(
+                f"{self.path / 'tables' / lost[0]}.parquet is missing; "
+                "the figure's command, with --ready, makes it anew without training"
+            )
+        return {name: files.read_table(path) for name, path in paths.items()}
 
     @property
     def metrics(self) -> pd.DataFrame:

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 from conceptlab import executors
-from conceptlab.claims import judge_measured, measure, write_claims
+from conceptlab.claims import Measured, judge_measured, measure, write_claims
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import Report
 from conceptlab.recipe import Recipe
-from conceptlab.store import FigureRun, Store, environment
+from conceptlab.store import FigureRun, Store, environment, how_it_failed
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.studies.varied import refuse_varied
@@ -111,7 +111,8 @@ def _lacking(order: Order, figure: Figure, store: Store) -> str:
     if count := len(executors.pending(recipes, store)):
         return f"{count} {'member is' if count == 1 else 'members are'} not trained"
     for name in figure.measures:
-        if any(name not in set(store.member(recipe).metrics["measure"]) for recipe in recipes):
+        ended = [member for recipe in recipes if (member := store.member(recipe)).status != "failed"]
+        if any(name not in set(member.metrics["measure"]) for member in ended):
             return f"some of its members were trained before {name} was measured"
     return ""
 
@@ -129,6 +130,7 @@ def run(
     """Train the members that are missing, wherever `train` does that, then make every figure. The same call continues
     after an interruption."""
     check(order)
+    _check_done(order, store)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
     for figure in order.figures:
         runs[figure.id].claim(_manifest(order, figure))
@@ -144,6 +146,7 @@ def run(
         made: dict[str, Any] = {
             "seconds": round(seconds, 1),
             "environment": environment(torch.device("cpu")),
+            "tables": sorted(tables),
         }
         if found := order.study.signatures(tables):
             made["signatures"] = [asdict(signature) for signature in found]
@@ -181,6 +184,13 @@ def check(order: Order) -> None:
         executors.check_probe(probe)
 
 
+def _check_done(order: Order, store: Store) -> None:
+    """Members that are there are those that were asked for: found out before others are trained for hours."""
+    for recipe in order.all_recipes():
+        if store.is_done(recipe):
+            store.member(recipe)
+
+
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
     recipes = order.recipes(figure)
     return {
@@ -204,7 +214,8 @@ def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> Tables:
     usable = [member for member in members if member.status == "complete"]
     if members and not usable:
         raise InputError(
-            f"{order.study.name}.{figure.id}: every member failed; see {failed[0].path}/done.json"
+            f"{order.study.name}.{figure.id}: every member failed, the first of them so: {how_it_failed(failed[0])}; "
+            "try a lower learning rate, with another --out"
         )
     results = Results(usable, order.scale, order.seeds_of(figure))
     tables = figure.tables(results)
@@ -227,21 +238,23 @@ def judge_study(study: Study, scale: str, store: Store) -> None:
     measured, where = [], []
     for figure in study.figures:
         run = store.figure(study.name, scale, figure.id)
-        if _is_there(run) and run.tables:
-            found = measure(figure.claims, run.tables)
-            measured += found
-            where += [run] * len(found)
+        found = _measured(figure, run)
+        measured += found
+        where += [run] * len(found)
     verdicts = judge_measured(measured, scale)
     for run in dict.fromkeys(where):
         write_claims(run.path / "claims.json", [v for v, place in zip(verdicts, where) if place == run])
 
 
-def _is_there(run: FigureRun) -> bool:
+def _measured(figure: Figure, run: FigureRun) -> list[Measured]:
+    """What a figure that has been run says of its claims. Its damage must not keep others from their verdicts, and its
+    own must not be judged on what is left of it."""
     try:
-        return run.is_there
-    except InputError as error:  # another figure's damage must not keep this one from its verdicts
+        tables = run.tables if run.is_there else {}
+        return measure(figure.claims, tables, run.failures) if tables else []
+    except InputError as error:
         LOG.warning("left out: %s", error)
-        return False
+        return []
 
 
 def parse_seeds(count: int | None) -> tuple[int, ...] | None:

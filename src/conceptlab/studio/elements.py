@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dash import dcc, html
 
-from conceptlab.claims import Verdict, interval_text
+from conceptlab.claims import Verdict, interval_text, seeds_text
 from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
 from conceptlab.figures.style import INK, MUTED, ink_on
 from conceptlab.report.embed import pixels_uri
@@ -66,7 +66,7 @@ def verdict_row(verdict: Verdict) -> html.Li:
         f"  [{interval}]" if interval else "",
         f"  threshold {verdict.threshold:.3g}",
     ]
-    seeds = f"{verdict.seeds} seed{'s' if verdict.seeds != 1 else ''}"
+    seeds = seeds_text(verdict, " seed" if verdict.seeds == 1 else " seeds")
     return html.Li(
         [
             html.P([verdict_mark(verdict), html.Span(verdict.strength, className="tag")]),

@@ -87,4 +87,5 @@ def _verdicts(left: FigureRun, right: FigureRun) -> Table:
 
 def _cell(verdict: Any) -> str:
     value = "" if verdict.value is None else f" ({verdict.value:.3g})"
-    return f"{verdict.verdict}{value}"
+    failed = f", {verdict.failed} of {verdict.seeds} seeds failed" if verdict.failed else ""
+    return f"{verdict.verdict}{value}{failed}"
