@@ -158,8 +158,16 @@ class Recipe:
     # Cached, here and below: plans of thousands of members ask again and again, and a recipe never changes.
     @cached_property
     def hash(self) -> str:
+        return self._hash(RECIPE_VERSION)
+
+    @property
+    def hashes(self) -> list[str]:
+        """The names that the folder of such a model may bear: its hash in this and in every earlier version."""
+        return [self._hash(version) for version in range(RECIPE_VERSION, 0, -1)]
+
+    def _hash(self, version: int) -> str:
         seed = {"seed": str(self.seed)} if self.seed != _default().seed else {}
-        text = f"[{RECIPE_VERSION}, {_joined(self._texts | seed)}]"
+        text = f"[{version}, {_joined(self._texts | seed)}]"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @cached_property

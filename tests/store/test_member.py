@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,8 +11,10 @@ from PIL import Image
 
 from conceptlab.errors import InputError
 from conceptlab.store import Member, Store, gather
+from conceptlab.store.files import write_json
 from conceptlab.store.timing import stretches
 from tests.figures import synthetic
+from tests.tiny import tiny_recipe
 
 
 def test_files_that_are_still_being_written_are_not_read(tmp_path):
@@ -82,3 +86,22 @@ def test_members_with_and_without_rows_make_one_table_of_numbers(tmp_path):
     table = gather([Member(path) for path in sorted((tmp_path / "members").iterdir())])
     assert len(table)
     assert (table["value"].dtype, table["step"].dtype) == (np.float64, np.int64)
+
+
+def test_a_configuration_that_belies_the_name_of_its_folder_is_refused(tmp_path):
+    recipe = tiny_recipe()
+    path = tmp_path / "members" / recipe.hash
+    write_json(path / "config.json", recipe.to_dict())
+    assert Member(path).recipe == recipe
+    write_json(path / "config.json", tiny_recipe(batch=5).to_dict())
+    with pytest.raises(InputError, match=f"changed by hand.* restore it, or move {path} away"):
+        Member(path)
+    shutil.copytree(path, tmp_path / "mine")
+    assert Member(tmp_path / "mine").recipe.batch == 5, "a user may give a copy any name"
+
+
+def test_a_member_of_an_earlier_version_is_read(tmp_path, monkeypatch):
+    recipe = tiny_recipe()
+    monkeypatch.setattr("conceptlab.recipe.RECIPE_VERSION", 9)
+    write_json(tmp_path / recipe.hash / "config.json", recipe.to_dict())
+    assert Member(tmp_path / recipe.hash).recipe == recipe

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pandas as pd
@@ -7,8 +8,9 @@ import pytest
 import torch
 from matplotlib.figure import Figure as Picture
 
+from conceptlab.claims import Claim, final_value
 from conceptlab.errors import InputError
-from conceptlab.store import METRIC_COLUMNS, Store
+from conceptlab.store import METRIC_COLUMNS, FigureRun, Store
 from conceptlab.store.files import write_json, write_table
 from conceptlab.studies import Figure, Order, Study, find, judge_study, parse_seeds, ready, run
 from tests.tiny import tiny_recipe
@@ -146,19 +148,25 @@ def test_figures_whose_members_lack_a_measure_are_not_ready(tmp_path):
     assert "before capability was measured" in lacking["newer"]
 
 
-@pytest.mark.parametrize("damage", ["[]", '{"study": "s"}', "copy"])
+@pytest.mark.parametrize("damage", ["[]", '{"study": "s"}', "copy", "cut", "lost"])
 def test_a_damaged_or_copied_figure_keeps_no_other_from_its_verdicts(tmp_path, monkeypatch, caplog, damage):
     other, store, judged = replace(FIGURE, id="other"), Store(tmp_path), []
     for figure in (FIGURE, other):
         place = store.figure("s", "tiny", figure.id)
-        place.claim(
-            {"study": "s", "figure": figure.id, "scale": "tiny", "settings": {}, "members": [], "seeds": [0]}
-        )
+        about = {"settings": {}, "members": [], "seeds": [0], "tables": ["t"]}
+        place.claim({"study": "s", "figure": figure.id, "scale": "tiny", **about})
         write_table(place.path / "tables" / "t.parquet", pd.DataFrame({"of": [figure.id]}))
-    text = (tmp_path / "s/tiny/f/manifest.json").read_text() if damage == "copy" else damage
-    (tmp_path / "s/tiny/other/manifest.json").write_text(text)
+        write_table(place.path / "tables" / "more.parquet", pd.DataFrame({"of": [figure.id]}))
+    table = tmp_path / "s/tiny/other/tables/t.parquet"
+    if damage == "cut":
+        table.write_bytes(table.read_bytes()[:40])
+    elif damage == "lost":
+        table.unlink()
+    else:
+        text = (tmp_path / "s/tiny/f/manifest.json").read_text() if damage == "copy" else damage
+        (tmp_path / "s/tiny/other/manifest.json").write_text(text)
 
-    def measure(claims, tables):
+    def measure(claims, tables, failures):
         judged.append(tables["t"]["of"][0])
         return []
 
@@ -199,3 +207,81 @@ def test_settings_belong_to_what_is_trained(tmp_path):
     assert alone.manifest["settings"] == {}
     assert trained.manifest["settings"]["steps"] == 2
     assert trained.manifest["seeds"] == [7] == [member.recipe.seed for member in trained.members]
+
+
+ENDS = Claim(
+    id="s.ends", paper="s", figure="f", statement="It ends low.", statistic="loss",
+    measure=lambda tables: final_value(tables["t"]), threshold=100.0, side="below",
+)  # fmt: skip
+SEEDED = replace(
+    FIGURE,
+    claims=(ENDS,),
+    recipes=lambda scale, seeds: [
+        tiny_recipe(seed=seed, steps=2, evaluation=replace(tiny_recipe().evaluation, count=1))
+        for seed in seeds
+    ],
+    tables=lambda results: {"t": results.metrics.query("measure == 'loss'")},
+)
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Store:
+    store = Store(tmp_path_factory.mktemp("seeded"))
+    made(store)
+    return store
+
+
+def made(store: Store) -> FigureRun:
+    order = Order(Study("s", "", "p", (SEEDED,)), (SEEDED,), "tiny", (0, 1, 2), {})
+    return run(order, store, torch.device("cpu"), lambda *_: None)[0]
+
+
+@pytest.fixture
+def again(trained, tmp_path) -> Store:
+    """A copy of what was trained, to be damaged."""
+    shutil.copytree(trained.root, tmp_path / "runs")
+    return Store(tmp_path / "runs")
+
+
+def test_a_member_that_failed_is_told_with_the_verdict(again):
+    assert made(again).verdicts[0].failed == 0
+    path = again.member_path(SEEDED.recipes("tiny", (1,))[0])
+    write_json(path / "done.json", {"status": "failed", "step": 2, "seconds": 0, "reason": "it blew up"})
+    figure = made(again)
+    (verdict,) = figure.verdicts
+    assert (verdict.seeds, verdict.failed, verdict.verdict) == (3, 1, "inconclusive")
+    assert "1 of 3 seeds failed (seed 1: it blew up at step 2)" in verdict.note
+    assert set(figure.tables["t"]["seed"]) == {0, 2}
+
+
+def test_where_every_member_failed_it_is_said_how(again):
+    for recipe in SEEDED.recipes("tiny", (0, 1, 2)):
+        outcome = {"status": "failed", "step": 2, "seconds": 0, "reason": "it blew up"}
+        write_json(again.member_path(recipe) / "done.json", outcome)
+    with pytest.raises(InputError, match="every member failed, the first of them so: it blew up at step 2"):
+        made(again)
+
+
+def test_what_was_lost_of_a_figure_is_made_anew_without_training(again):
+    folder = again.figure("s", "tiny", "f").path
+    whole = {path.name for path in folder.rglob("*")}
+    trained = {path: path.stat().st_mtime_ns for path in again.root.glob("members/*/metrics.parquet")}
+    (folder / "tables" / "t.parquet").unlink()
+    (folder / "figures" / "f.png").write_bytes(b"")
+    (folder / "figures" / "f.pdf").unlink()
+    (folder / "claims.json").unlink()
+    with pytest.raises(InputError, match=r"t.parquet is missing; .* --ready"):
+        _ = again.figure("s", "tiny", "f").tables
+    made(again)
+    assert {path.name for path in folder.rglob("*")} == whole
+    assert (folder / "figures" / "f.png").stat().st_size
+    assert trained == {path: path.stat().st_mtime_ns for path in trained}
+
+
+def test_a_member_whose_configuration_was_changed_is_never_used(again):
+    path = again.member_path(SEEDED.recipes("tiny", (1,))[0])
+    write_json(path / "config.json", SEEDED.recipes("tiny", (7,))[0].to_dict())
+    before = (again.root / "s/tiny/f/claims.json").read_bytes()
+    with pytest.raises(InputError, match=r"config.json is damaged \(changed by hand"):
+        made(again)
+    assert (again.root / "s/tiny/f/claims.json").read_bytes() == before

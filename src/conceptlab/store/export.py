@@ -168,7 +168,8 @@ def _is_same(run: FigureRun, place: FigureRun) -> bool:
     """Whether a figure is there already with the same numbers and pictures; verdicts follow from the numbers."""
     if not _exists(place):
         return False
-    old, new = ({k: v for k, v in r.manifest.items() if k not in _CIRCUMSTANCES} for r in (place, run))
+    said = place.manifest, _manifest(run)
+    old, new = ({k: v for k, v in manifest.items() if k not in _CIRCUMSTANCES} for manifest in said)
     theirs, ours = place.tables, _tables(run)
     return (
         old == new
@@ -258,6 +259,12 @@ def _tables(run: FigureRun) -> dict[str, pd.DataFrame]:
     return run.tables if run.verdicts else {}
 
 
+def _manifest(run: FigureRun) -> dict[str, Any]:
+    """What a figure's manifest says of what is kept of it."""
+    manifest = run.manifest
+    return {**manifest, "tables": sorted(_tables(run))} if "tables" in manifest else manifest
+
+
 def _write_figure(run: FigureRun, place: FigureRun) -> None:
     tables = _tables(run)
     for name, table in tables.items():
@@ -271,7 +278,7 @@ def _write_figure(run: FigureRun, place: FigureRun) -> None:
             path.unlink()
     if run.verdicts:
         write_claims(place.path / "claims.json", run.verdicts)
-    write_json(place.path / "manifest.json", run.manifest)
+    write_json(place.path / "manifest.json", _manifest(run))
 
 
 def _write_bytes(path: Path, data: bytes) -> None:

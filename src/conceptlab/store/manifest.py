@@ -24,6 +24,7 @@ _LATER: dict[str, type | tuple[type, ...]] = {
     "command": str,
     "seconds": (int, float),
     "environment": dict,
+    "tables": list,
 }
 _INNER: dict[str, type] = {"members": str, "seeds": int}
 

@@ -13,6 +13,7 @@ done.json          how it ended
 from __future__ import annotations
 
 import json
+import re
 import time
 from functools import cached_property
 from pathlib import Path
@@ -44,6 +45,12 @@ class Member:
             self.recipe = Recipe.from_dict(data)
         except InputError as error:
             raise self._damaged(config, str(error)) from error
+        # A folder that a user named is taken at its word.
+        if re.fullmatch(r"[0-9a-f]{16}", self.path.name) and self.path.name not in self.recipe.hashes:
+            raise InputError(
+                f"{config} is damaged (changed by hand? it describes another model than the one its folder is named "
+                f"after); restore it, or move {self.path} away and run again"
+            )
 
     def __repr__(self) -> str:
         return f"Member({self.path.name}, seed {self.recipe.seed}, {self.status})"
