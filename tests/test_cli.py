@@ -26,7 +26,7 @@ THEORY = Path(__file__).parent.parent / "results" / "yang2025" / "paper" / "fig3
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
-    "strength", "seeds", "censored", "note",
+    "strength", "seeds", "censored", "note", "failed",
 }  # fmt: skip
 
 
@@ -189,6 +189,10 @@ def test_strict_tells_a_failed_claim_by_its_exit_code(out):
         (["run", "okawa2023.fig5,fig99"], "fig99"),
         (["run", "quickstart", "--seeds", "-1"], "at least one seed"),
         (["run", "quickstart", "--seeds", "many"], "invalid int"),
+        (["run", "quickstart", "--seeds", "1000000000000"], "GiB are free; take fewer"),
+        (["run", "quickstart", "--set", "batch=1000000000000"], "GiB are free; lower batch"),
+        (["run", "quickstart", "--set", "batch=1000000000000", "--piece", "1/2"], "lower batch"),
+        (["run", "quickstart", "--set", "world.resolution=100000000", "--plan"], "memory ran out when"),
         (["run", "quickstart", "--set", "stepz=1"], "unknown setting"),
         (["run", "quickstart", "--set", "world.colour=3", "--plan"], "unknown setting"),
         (["run", "park2024.fig1", "--set", "world.colour_separation=0.5"], "leave it out"),
@@ -333,6 +337,18 @@ def test_whatever_else_finds_the_disk_full_is_told_in_one_line(monkeypatch, caps
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1
     assert "cannot write somewhere.bin: the disk is full" in told[0]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+def test_memory_that_runs_out_is_told_in_one_line(monkeypatch, capsys, error):
+    def greedy() -> dict[str, object]:
+        raise error
+
+    monkeypatch.setattr("conceptlab.terminal.listing.listing", greedy)
+    assert main(["list", "--json"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert "memory ran out; free some, or lower" in told[0]
 
 
 def test_another_configuration_does_not_overwrite(out, capsys):

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from conceptlab.errors import InputError
-from conceptlab.recipe import Optimiser, Recipe, flatten, parse_settings
+from conceptlab.recipe import Evaluation, Optimiser, Recipe, flatten, parse_settings
 
 BASE = Recipe(
     train={"000": 10, "100": 10}, world={"name": "shapes", "size": 16}, optimiser=Optimiser(clip=0.01)
@@ -114,3 +114,19 @@ def test_evaluation_steps_end_at_the_end():
     assert square.evaluation_steps()[0] == 12
     assert square.evaluation_steps()[-1] == 1200
     assert BASE.with_settings({"steps": 3}).evaluation_steps() == (1, 2, 3)
+
+
+@pytest.mark.parametrize("spacing", ["linear", "square"])
+@pytest.mark.parametrize("steps", [1, 2, 7, 30])
+def test_more_evaluations_than_steps_are_one_at_every_step(steps, spacing):
+    every = tuple(range(1, steps + 1))
+    power = 2 if spacing == "square" else 1
+    for count in (power * steps, 2 * power * steps + 1):
+        spelt_out = {max(1, round(steps * (i / count) ** power)) for i in range(1, count + 1)}
+        assert tuple(sorted(spelt_out)) == every
+        evaluation = Evaluation(count=count, spacing=spacing)
+        assert replace(BASE, steps=steps, evaluation=evaluation).evaluation_steps() == every
+    assert (
+        replace(BASE, evaluation=Evaluation(count=10**12, spacing=spacing)).evaluation_steps()[-1]
+        == BASE.steps
+    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import errno
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -45,4 +46,28 @@ def is_full(error: Exception) -> bool:
     words = ("no space left", "quota exceeded")
     return getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
         word in str(error).lower() for word in words
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, of this machine or of a GPU. torch tells it in words."""
+    words = ("can't allocate memory", "out of memory")
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and any(word in str(error) for word in words)
+    )
+
+
+def out_of_memory(error: BaseException) -> InputError:
+    """An `InputError` for memory that ran out, with how much was asked for where that is told."""
+    asked = re.search(r"allocate ([\d.]+) ?([KMGT]?i?B|bytes)", str(error))
+    amount = ""
+    if asked is not None:
+        number, unit = asked.groups()
+        amount = (
+            f" when {int(number) / 2**30:,.1f} GiB more" if unit == "bytes" else f" when {number} {unit} more"
+        )
+        amount += " were asked for"
+    return InputError(
+        f"memory ran out{amount}; free some, or lower what decides about sizes: batch, evaluation.images, "
+        "world.resolution, the widths of the denoiser, the number of seeds"
     )

@@ -268,6 +268,8 @@ def _default() -> Recipe:
 @lru_cache
 def _evaluation_steps(steps: int, count: int, spacing: str) -> tuple[int, ...]:
     power = 2 if spacing == "square" else 1
+    if count >= power * steps:  # no two neighbours are further apart than a step
+        return tuple(range(1, steps + 1))
     return tuple(sorted({max(1, round(steps * (i / count) ** power)) for i in range(1, count + 1)}))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from conceptlab import plugins
 from conceptlab.cli.console import ERR
 from conceptlab.cli.parser import build_parser
-from conceptlab.errors import InputError, is_full, unwritten
+from conceptlab.errors import InputError, is_full, is_out_of_memory, out_of_memory, unwritten
 
 __all__ = ["build_parser", "main"]
 
@@ -28,6 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        ERR.print(f"conceptlab: {out_of_memory(error)}", style="bold red")
+        return 2
     except OSError as error:
         if not is_full(error):
             raise

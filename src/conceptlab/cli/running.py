@@ -36,14 +36,16 @@ def run(options: argparse.Namespace) -> int:
         if given:
             raise InputError(f"--{', --'.join(given)}: for `run custom`, not for {options.study}")
         study, figures = studies.find(options.study)
-    seeds = studies.parse_seeds(options.seeds)
+    # While members train, the progress shown holds their recipes, too.
+    seeds = studies.parse_seeds(options.seeds, copies=1 if options.plan else 2)
     order = studies.Order(study, figures, options.scale, seeds, settings)
     where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
     store = Store(options.out)
     if options.piece and (options.ready or options.strict):
         raise InputError("--piece trains a share and judges nothing; leave out --ready and --strict")
     if options.piece or options.plan:
-        studies.check(order)
+        trains = where.is_here and not options.plan
+        studies.check(order, store, where.device if trains else None)
     if options.piece:
         return _piece(options, order, where, store)
     if options.plan:
@@ -54,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
         for figure, reason in lacking.items():
             ERR.print(f"left out: {study.name}.{figure}, {reason}")
     with showing_progress(order.all_recipes(), store, ERR) as tell:
-        runs = studies.run(order, store, where.device, tell, where.train)
+        runs = studies.run(order, store, where.device, tell, where.train, where.is_here)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     numbers = "–".join(str(n) for n in sorted({len(run.manifest["seeds"]) for run in runs}))
     title = f"{options.study} at {options.scale} scale, {numbers} seeds"

@@ -2,7 +2,7 @@
 
 from conceptlab.evaluation.accuracy import Accuracy
 from conceptlab.evaluation.composition import Composition
-from conceptlab.evaluation.cost import drawn_images, evaluation_flops
+from conceptlab.evaluation.cost import drawn_images, evaluation_flops, first_images
 from conceptlab.evaluation.edges import Edges
 from conceptlab.evaluation.embeddings import Disentanglement
 from conceptlab.evaluation.full_sampling import FullSampling
@@ -59,6 +59,7 @@ __all__ = [
     "draw_one",
     "drawn_images",
     "evaluation_flops",
+    "first_images",
     "generate",
     "names",
     "observe",

@@ -58,11 +58,22 @@ _counted: dict[tuple[object, ...], int] = {}
 
 def _count(recipe: Recipe, world: World, images: int) -> int:
     context = _context(recipe, world)
-    measurements = build(recipe.evaluation.measurements)
+    measurements, prompts = _first_prompts(context, images)
+    return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
+
+
+def first_images(recipe: Recipe, images: int) -> int:
+    """Images that are drawn together at one evaluation and held until they are read; what is drawn after a look at them
+    is not counted."""
+    context = _context(recipe, world_of(recipe))
+    return sum(prompt.images for prompt in _first_prompts(context, images)[1])
+
+
+def _first_prompts(context: Context, images: int) -> tuple[list[Measurement], list[Prompt]]:
+    measurements = build(context.recipe.evaluation.measurements)
     for measurement in measurements:
         measurement.check(context)
-    prompts = once_each(prompt for m in measurements for prompt in m.outlines(context, images))
-    return sum(_weight(prompt) for prompt in [*prompts, *_second_round(measurements, context, prompts)])
+    return measurements, once_each(p for m in measurements for p in m.outlines(context, images))
 
 
 def _context(recipe: Recipe, world: World) -> Context:
@@ -77,7 +88,9 @@ def _second_round(
     space = context.world.space
     blank = {
         prompt.name: {
-            v.name: np.full((prompt.images, len(v.values)), 1 / len(v.values)) for v in space.concepts
+            # However many images there are, one number.
+            v.name: np.broadcast_to(1 / len(v.values), (prompt.images, len(v.values)))
+            for v in space.concepts
         }
         for prompt in prompts
     }

@@ -8,6 +8,7 @@ from conceptlab.executors.pieces import parse_piece, piece
 from conceptlab.executors.place import Place, place
 from conceptlab.executors.plan import Plan, plan
 from conceptlab.executors.probes import check_probe, prepare_probe, ready_probe, validation_record
+from conceptlab.executors.room import check_room, check_seeds
 
 __all__ = [
     "Elicitation",
@@ -15,6 +16,8 @@ __all__ = [
     "Plan",
     "Report",
     "check_probe",
+    "check_room",
+    "check_seeds",
     "choose_device",
     "cohorts",
     "cores",

@@ -21,9 +21,11 @@ from typing import Any
 import torch
 
 from conceptlab.errors import InputError
+from conceptlab.executors import room
 from conceptlab.executors.cohort import Report, run_cohort, starts_from_failed
 from conceptlab.executors.memory import MOST, fitting, free_bytes, halving
 from conceptlab.executors.probes import prepare_probe
+from conceptlab.executors.room import least_bytes
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
 from conceptlab.training import cohort_key
@@ -107,11 +109,18 @@ def run(
             prepare_probe(store, world, part, judges=judges)
     for generation in generations(todo):
         groups = cohorts(generation, device, most=most)
-        workers = min(cores(), len(groups)) if device.type == "cpu" else 1
+        workers = _at_once(generation) if device.type == "cpu" else 1
         if workers <= 1:
             _in_this_process(groups, store, device, report)
         else:
             _in_processes(groups, store, workers, report)
+
+
+def _at_once(recipes: Sequence[Recipe]) -> int:
+    """Members to train at the same time on a CPU: one for each core, unless there is no memory for so many."""
+    device = torch.device("cpu")
+    largest = max(least_bytes(r, device) for r in {recipe.seedless: recipe for recipe in recipes}.values())
+    return min(cores(), len(recipes), max(1, int(room.free_bytes() / largest)))
 
 
 def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:

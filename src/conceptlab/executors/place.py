@@ -27,6 +27,11 @@ class Place:
     at_once: int | None = None
     most: int = MOST
 
+    @property
+    def is_here(self) -> bool:
+        """Whether members are trained on this machine."""
+        return self.at_once is None
+
 
 def place(
     executor: str, device: str, address: str | None = None, gpus: float = 1.0, most: int | None = None

@@ -125,11 +125,16 @@ def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
 
 
 def run(
-    order: Order, store: Store, device: torch.device, report: Report, train: Train = executors.run
+    order: Order,
+    store: Store,
+    device: torch.device,
+    report: Report,
+    train: Train = executors.run,
+    here: bool = True,
 ) -> list[FigureRun]:
-    """Train the members that are missing, wherever `train` does that, then make every figure. The same call continues
-    after an interruption."""
-    check(order)
+    """Train the members that are missing, wherever `train` does that (`here` or elsewhere), then make every figure. The
+    same call continues after an interruption."""
+    check(order, store, device if here else None)
     _check_done(order, store)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
     for figure in order.figures:
@@ -163,8 +168,9 @@ def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) 
     return more if trained and "seed" not in order.settings else order
 
 
-def check(order: Order) -> None:
-    """What is asked for can be had: found out before a folder is claimed for it."""
+def check(order: Order, store: Store | None = None, device: torch.device | None = None) -> None:
+    """What is asked for can be had: found out before a folder is claimed for it. On a device of this machine what is
+    not yet in the store must fit into its memory, too."""
     for figure in order.figures:
         for setting, remedy in figure.needs.items():
             if setting not in order.settings:
@@ -172,6 +178,8 @@ def check(order: Order) -> None:
     recipes = order.all_recipes()
     for world in {repr(recipe.world): recipe.world for recipe in recipes}.values():
         build_world(**world).check()
+    if store is not None and device is not None:
+        executors.check_room(executors.pending(recipes, store), device)
     for recipe in recipes:
         # Counting what it costs finds settings that do not fit: networks are built on no device, measurements are
         # asked what they would draw. Each is done once.
@@ -257,10 +265,12 @@ def _measured(figure: Figure, run: FigureRun) -> list[Measured]:
         return []
 
 
-def parse_seeds(count: int | None) -> tuple[int, ...] | None:
-    """Seeds 0, 1, 2, …: more of them train only the new ones. Nothing said: as many as each figure takes."""
+def parse_seeds(count: int | None, copies: int = 1) -> tuple[int, ...] | None:
+    """Seeds 0, 1, 2, …: more of them train only the new ones. Nothing said: as many as each figure takes. There must be
+    memory for so many `copies` of their recipes."""
     if count is None:
         return None
     if count < 1:
         raise InputError(f"--seeds {count}: at least one seed is needed")
+    executors.check_seeds(count, copies)
     return tuple(range(count))

@@ -45,7 +45,7 @@ def once_for_all_seeds(function: Callable[[Recipe], Result]) -> Callable[[Recipe
 
 def model_flops(recipe: Recipe) -> int:
     """FLOPs to evaluate the network once on one image."""
-    return _network_of(recipe).flops
+    return network_of(recipe).flops
 
 
 @once_for_all_seeds
@@ -61,7 +61,7 @@ def member_bytes(recipe: Recipe) -> int:
     For each parameter the weights, two moments, the gradient and a copy in the network's precision, perhaps a moving
     average; what the layers give, kept for the way back, and as much again for gradients; and the data.
     """
-    world, network = world_of(recipe), _network_of(recipe)
+    world, network = world_of(recipe), network_of(recipe)
     width = 2 if recipe.precision == "bfloat16" else 4
     each = 16 + width + (4 if recipe.ema else 0)
     depth = 1 if isinstance(world, LabelledWorld) else 4
@@ -84,20 +84,21 @@ def _world(part: str) -> World:
     return build_world(**json.loads(part))
 
 
-class _Network(NamedTuple):
+class Network(NamedTuple):
     flops: int  # to evaluate it once on one image
     parameters: int
     outputs: int  # numbers that its layers give for one image
 
 
-def _network_of(recipe: Recipe) -> _Network:
+def network_of(recipe: Recipe) -> Network:
+    """How large the network of a recipe is, built once for all recipes that share it."""
     world = world_of(recipe)
     part = json.dumps(dict(recipe.denoiser), sort_keys=True)
     return _measured(world.image_shape, world.condition_shape, part)
 
 
 @lru_cache(maxsize=1024)
-def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str) -> _Network:
+def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], part: str) -> Network:
     """Let a network denoise one image. Sweeps differ in data far more often than in the network: it is done once."""
     outputs: list[int] = []
 
@@ -113,7 +114,7 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
             layer.register_forward_hook(hook)
     with torch.no_grad(), one_thread(), _FlopCounter() as counter:
         denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
-    return _Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
+    return Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
 
 
 class _Undrawn(TorchFunctionMode):
