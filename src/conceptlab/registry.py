@@ -45,7 +45,7 @@ class Registry(Generic[T]):
         if name not in self._makers:
             plugins.load()
         if name not in self._makers:
-            raise unknown(self.kind, name, self.names())
+            raise InputError(f"{unknown(self.kind, name, self.names())}; one of your own needs --plugin FILE")
         maker = self._makers[name]
         parameters = list(inspect.signature(maker).parameters.values())[len(arguments) :]
         known = [parameter.name for parameter in parameters]

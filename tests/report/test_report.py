@@ -21,6 +21,7 @@ from conceptlab.report import report
 from conceptlab.report.page import duration, interval_bar
 from conceptlab.report.training import _labels
 from conceptlab.store import FigureRun
+from conceptlab.worlds import QUICKSTART, Shapes, registry
 from tests.figures import synthetic
 
 VOID = {"meta", "img", "input", "br", "line", "link"}
@@ -247,6 +248,20 @@ def test_seeds_that_failed_are_told_with_each_claim(tmp_path: Path) -> None:
     page = read(report([synthetic.figure_run(tmp_path, [], judged=judged)], tmp_path / "report.html"))
     assert page.text.count("(2 failed)") == len(judged)
     assert page.text.count("4 seeds, 2 failed") == len(judged)
+
+
+def test_members_that_need_a_plug_in_are_not_said_to_be_untrained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as there:
+        there.setitem(registry._WORLDS._makers, "of-a-plug-in", Shapes)
+        made = [replace(synthetic.recipe(s), world={"name": "of-a-plug-in", **QUICKSTART}) for s in (0, 1)]
+        run = synthetic.figure_run(tmp_path, made, steps=(500, 1000))
+    page = read(report([run], tmp_path / "report.html"))
+    assert page.text.count("Members are left out: unknown world 'of-a-plug-in'") == 1
+    assert "one of your own needs --plugin FILE" in page.text
+    assert "None of the 2 members can be read." in page.text
+    assert "not started" not in page.text
 
 
 def test_damaged_files_become_sentences(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -65,9 +66,9 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found = Training(anchor)
     usable = _readable(run, ids, found)
     if not usable:
-        found.notes.append(
-            f"None of the {len(ids)} members can be shown yet; the figure's command trains them."
-        )
+        waiting = any(row["status"] == "not started" for row in found.members)
+        remedy = "can be shown yet; the figure's command trains them" if waiting else "can be read"
+        found.notes.append(f"None of the {len(ids)} members {remedy}.")
         return found
     found.order = usable[0].world.space.order
     found.differences = usable[0].recipe.differences()
@@ -99,18 +100,29 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
 def _readable(run: FigureRun, ids: Sequence[str], found: Training) -> list[Member]:
     usable = []
     for id_ in ids:
+        path = run.store.root / "members" / id_
         try:
-            member = Member(run.store.root / "members" / id_)
+            member = Member(path)
             _touch(member)
         except InputError as error:
-            state = "damaged" if "damaged" in str(error) else "not started"
+            state = _why_not(path, error)
             if state == "damaged":
                 found.problems.append(f"Member {id_} is damaged and left out: {error}")
+            # A plug-in that is not given is missed by every member alike: said once.
+            elif state == "not readable" and (said := f"Members are left out: {error}") not in found.problems:
+                found.problems.append(said)
             row = {"id": id_, "seed": "–", "setting": "", "status": state, "step": "–", "seconds": None}
             found.members.append({**row, "reason": ""})
         else:
             usable.append(member)
     return usable
+
+
+def _why_not(path: Path, error: InputError) -> str:
+    """The state of a member that cannot be shown. One that is there may still need a part that is not."""
+    if "damaged" in str(error):
+        return "damaged"
+    return "not readable" if (path / "config.json").exists() else "not started"
 
 
 def _touch(member: Member) -> None:
