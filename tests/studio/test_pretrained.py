@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from conceptlab.claims import judge_measured, measure
 from conceptlab.errors import InputError
-from conceptlab.store import FigureRun, Member
+from conceptlab.store import FigureRun, Member, find_figures
 from conceptlab.store.files import read_json, read_tensors
+from conceptlab.studies import STUDIES
+from conceptlab.studies.study import Results
 from conceptlab.studio import prompting
 from conceptlab.studio.catalogue import Catalogue, Entry
 from conceptlab.studio.pretrained import SHIPPED, pack
@@ -39,6 +42,17 @@ def test_every_one_is_complete_and_recorded(entries: dict[str, Entry]) -> None:
         assert made[name]["command"] == entry.manifest["command"]
         assert made[name]["seconds"] > 0
         assert made[name]["environment"]["torch"]
+
+
+def test_their_verdicts_are_what_the_claims_say_today() -> None:
+    """Made long ago, and judged again whenever a claim or an interval changes."""
+    for run in find_figures(SHIPPED):
+        figure = STUDIES[run.manifest["study"]].figure(run.manifest["figure"])
+        tables = figure.tables(Results(run.members, run.manifest["scale"], run.manifest["seeds"]))
+        again = judge_measured(measure(figure.claims, tables), run.manifest["scale"])
+        assert [(v.id, v.verdict, v.note) for v in again] == [(v.id, v.verdict, v.note) for v in run.verdicts]
+        for old, new in zip(run.verdicts, again):
+            assert (old.value, old.ci_low, old.ci_high) == pytest.approx((new.value, new.ci_low, new.ci_high))
 
 
 def test_checkpoints_are_in_half_precision(entries: dict[str, Entry]) -> None:
