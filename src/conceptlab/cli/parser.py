@@ -11,6 +11,10 @@ from conceptlab.cli import keeping, looking, own_data, running
 from conceptlab.errors import InputError
 
 _MODEL = "a member's folder (runs/members/…), or a figure's or a study's: of these, the first member"
+_RUNS = "a figure's, a study's or any folder of runs"
+_DATA = "a folder of images with a table, the table itself, or an .npz or .h5 file"
+_WEIGHTS = "as trained, or their moving average where one was kept"
+_JSON = "for machines"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -26,16 +30,32 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
     listing = commands.add_parser("list", help="every study and figure: what it shows, its claims, its cost")
-    listing.add_argument("--json", action="store_true")
+    listing.add_argument("--json", action="store_true", help=_JSON)
     listing.set_defaults(command=looking.list_)
 
     run = commands.add_parser("run", help="train what is missing, draw the figures, judge the claims")
     run.add_argument("study", metavar="STUDY[.FIGURE,…]")
-    run.add_argument("--scale", choices=("tiny", "small", "paper"), default="small")
+    run.add_argument(
+        "--scale",
+        choices=("tiny", "small", "paper"),
+        default="small",
+        help="tiny proves the pipeline; small (the default) suits a CPU; paper is the authors' setting",
+    )
     run.add_argument("--seeds", type=int, metavar="N", help="how many seeds (0 … N-1)")
-    run.add_argument("--device", choices=("auto", "cpu", "cuda", "mps"), default="auto")
-    run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER")
-    run.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change any setting")
+    run.add_argument(
+        "--device",
+        choices=("auto", "cpu", "cuda", "mps"),
+        default="auto",
+        help="auto: a GPU where there is one",
+    )
+    run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER", help="default: runs")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="change any setting that the figure does not vary itself; repeatable",
+    )
     run.add_argument("--executor", choices=("local", "ray"), default="local", help="where cohorts run")
     run.add_argument("--address", metavar="HOST:PORT", help="of a Ray cluster; without it, this machine")
     run.add_argument(
@@ -53,7 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
     own = run.add_argument_group("for `run custom`, a study of your own data or world")
-    own.add_argument("--data", type=Path, metavar="PATH", help="images with a table, an .npz or .h5 file")
+    own.add_argument("--data", type=Path, metavar="PATH", help=_DATA)
     own.add_argument("--world", metavar="NAME", help="a world by name, e.g. of your --plugin")
     own.add_argument("--train", nargs="+", default=[], metavar="CLASS[:N]", help="what the model is shown")
     own.add_argument("--test", nargs="+", default=[], metavar="CLASS", help="what it is asked for unseen")
@@ -61,39 +81,54 @@ def build_parser() -> argparse.ArgumentParser:
     run.set_defaults(command=running.run)
 
     inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
-    inspect.add_argument("data", type=Path, metavar="DATA")
-    inspect.add_argument("--out", type=Path, default=Path("inspection.html"), metavar="FILE")
-    inspect.add_argument("--json", action="store_true")
+    inspect.add_argument("data", type=Path, metavar="DATA", help=_DATA)
+    inspect.add_argument(
+        "--out", type=Path, default=Path("inspection.html"), metavar="FILE", help="default: inspection.html"
+    )
+    inspect.add_argument("--json", action="store_true", help=_JSON)
     _add_data_options(inspect)
     inspect.set_defaults(command=own_data.inspect)
 
     verdict = commands.add_parser("verdict", help="the claims of a finished run")
-    verdict.add_argument("path", type=Path, metavar="RUN", help="a figure's, a study's or any folder of runs")
-    verdict.add_argument("--json", action="store_true")
+    verdict.add_argument("path", type=Path, metavar="RUN", help=_RUNS)
+    verdict.add_argument("--json", action="store_true", help=_JSON)
     verdict.set_defaults(command=looking.verdict)
 
     report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
-    report.add_argument("paths", type=Path, nargs="+", metavar="PATH")
-    report.add_argument("--out", type=Path, default=Path("report.html"), metavar="FILE")
+    report.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=_RUNS)
+    report.add_argument(
+        "--out", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+    )
     report.set_defaults(command=looking.report)
 
     export = commands.add_parser("export", help="results to keep: figures, claims and members, compact")
-    export.add_argument("paths", type=Path, nargs="+", metavar="PATH")
-    export.add_argument("--out", type=Path, default=Path("results"), metavar="FOLDER")
+    export.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=_RUNS)
+    export.add_argument(
+        "--out", type=Path, default=Path("results"), metavar="FOLDER", help="default: results"
+    )
     export.set_defaults(command=keeping.export)
 
     reproduction = commands.add_parser("reproduction", help="a page of verdicts from results at paper scale")
-    reproduction.add_argument("path", type=Path, help="the folder that `export` made")
-    reproduction.add_argument("--out", type=Path, default=Path("REPRODUCTION.md"), metavar="FILE")
+    reproduction.add_argument("path", type=Path, metavar="PATH", help="the folder that `export` made")
+    reproduction.add_argument(
+        "--out", type=Path, default=Path("REPRODUCTION.md"), metavar="FILE", help="default: REPRODUCTION.md"
+    )
     reproduction.set_defaults(command=keeping.reproduction)
 
     sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
     sample.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
-    sample.add_argument("--step", type=int)
-    sample.add_argument("--weights", choices=("raw", "ema"), default="raw")
-    sample.add_argument("--prompt", action="append", metavar="CLASS[;VARIABLE=NUMBERS]", help="repeatable")
-    sample.add_argument("--n", type=int, default=8, metavar="N")
-    sample.add_argument("--out", type=Path, default=Path("samples.png"), metavar="FILE")
+    sample.add_argument("--step", type=int, help="of a kept checkpoint; the last if not given")
+    sample.add_argument("--weights", choices=("raw", "ema"), default="raw", help=_WEIGHTS)
+    sample.add_argument(
+        "--prompt",
+        action="append",
+        metavar="CLASS[;VARIABLE=NUMBERS]",
+        help="repeatable, a row for each; every class if not given",
+    )
+    sample.add_argument("--n", type=int, default=8, metavar="N", help="images for each prompt (default 8)")
+    sample.add_argument(
+        "--out", type=Path, default=Path("samples.png"), metavar="FILE", help="default: samples.png"
+    )
     sample.set_defaults(command=looking.sample)
 
     elicit = commands.add_parser(
@@ -101,26 +136,36 @@ def build_parser() -> argparse.ArgumentParser:
     )
     elicit.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
     elicit.add_argument("--class", dest="cls", required=True, metavar="CLASS", help="e.g. 11")
-    elicit.add_argument("--weights", choices=("raw", "ema"), default="raw")
-    elicit.add_argument("--n", type=int, default=32, metavar="N", help="images for each way of asking")
-    elicit.add_argument("--out", type=Path, default=Path("elicit.png"), metavar="FILE")
+    elicit.add_argument("--weights", choices=("raw", "ema"), default="raw", help=_WEIGHTS)
+    elicit.add_argument(
+        "--n", type=int, default=32, metavar="N", help="images for each way of asking (default 32)"
+    )
+    elicit.add_argument(
+        "--out", type=Path, default=Path("elicit.png"), metavar="FILE", help="default: elicit.png"
+    )
     elicit.set_defaults(command=looking.elicit)
 
     bench = commands.add_parser("bench", help="speed against the plain loop, in one run")
     bench.add_argument("what", choices=("train", "sample"))
-    bench.add_argument("--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart")
-    bench.add_argument("--members", type=int, nargs="+", default=None, metavar="N")
-    bench.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
-    bench.add_argument("--json", action="store_true")
+    bench.add_argument(
+        "--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart; repeatable"
+    )
+    bench.add_argument(
+        "--members", type=int, nargs="+", default=None, metavar="N", help="how many together, each in turn"
+    )
+    bench.add_argument(
+        "--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: a GPU where there is one"
+    )
+    bench.add_argument("--json", action="store_true", help=_JSON)
     bench.set_defaults(command=looking.bench)
 
     studio = commands.add_parser("studio", help="a live page on this machine: browse, watch, prompt, design")
     studio.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="run folders (default: runs)")
-    studio.add_argument("--port", type=int, default=8050)
+    studio.add_argument("--port", type=int, default=8050, help="default: 8050")
     studio.set_defaults(command=looking.studio)
 
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
-    diff.add_argument("paths", type=Path, nargs=2, metavar="PATH")
+    diff.add_argument("paths", type=Path, nargs=2, metavar="PATH", help=_RUNS)
     diff.set_defaults(command=looking.diff)
     for command in commands.choices.values():
         command.add_argument(
@@ -142,6 +187,8 @@ def _add_data_options(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--resolution", type=int, default=0, metavar="N", help="crop to a square, scale to N×N"
     )
-    parser.add_argument("--mode", choices=("L", "RGB", "RGBA"), default="")
+    parser.add_argument(
+        "--mode", choices=("L", "RGB", "RGBA"), default="", help="convert images to this mode"
+    )
     parser.add_argument("--table", default="", metavar="NAME", help="the table, where a folder has several")
     parser.add_argument("--files", default="", metavar="COLUMN", help="the column that names the images")
