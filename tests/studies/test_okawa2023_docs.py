@@ -13,8 +13,12 @@ import pytest
 from PIL import Image
 
 from conceptlab.cli import main
+from conceptlab.evaluation import evaluation_flops
+from conceptlab.recipe import Recipe
 from conceptlab.store import Member
+from conceptlab.studies import Order
 from conceptlab.studies.okawa2023 import STUDY, recipes
+from conceptlab.training.cost import training_flops
 from conceptlab.worlds import OKAWA2023, build
 from tests.notebooks import run_notebook
 
@@ -77,6 +81,30 @@ def test_the_page_names_every_figure_and_claim() -> None:
         number = figure.id.removeprefix("fig")
         assert figure.id in page or (number in {"14", "15"} and "fig13–15" in page)
         assert all(f"`{claim.id.rpartition('.')[2]}`" in page for claim in figure.claims), figure.id
+
+
+def test_the_table_of_costs_is_what_a_plan_says() -> None:
+    trained: dict[str, Recipe] = {}
+    row = r"^\| ([\w ,–]+) \| \d \| (\d+) \| (\d+) \| ([\d,]+) \| (\d+) \|"
+    rows = re.findall(row, _page(), re.MULTILINE)
+    assert len(rows) == 12
+    for names, members, new, steps, petaflop in rows:
+        every = names.replace("fig13–15", "fig13, fig14, fig15").split(", ")
+        figures = tuple(STUDY.figure(name) for name in every)
+        needed = {recipe.hash: recipe for recipe in Order(STUDY, figures, "paper", None, {}).all_recipes()}
+        added = {hash_: recipe for hash_, recipe in needed.items() if hash_ not in trained}
+        trained |= added
+        assert (len(needed), len(added)) == (int(members), int(new)), names
+        assert f"{sum(recipe.steps for recipe in added.values()):,}" == steps, names
+        assert f"{_flops(added) / 1e15:.0f}" == petaflop, names
+    steps = sum(recipe.steps for recipe in trained.values())
+    assert (
+        f"| all | | {len(trained)} | {len(trained)} | {steps:,} | {_flops(trained) / 1e15:,.0f} |" in _page()
+    )
+
+
+def _flops(members: dict[str, Recipe]) -> int:
+    return sum(training_flops(recipe) + evaluation_flops(recipe) for recipe in members.values())
 
 
 def test_the_notebook_runs() -> None:
