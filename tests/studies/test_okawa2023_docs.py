@@ -14,10 +14,11 @@ from PIL import Image
 
 from conceptlab.cli import main
 from conceptlab.evaluation import evaluation_flops
-from conceptlab.recipe import Recipe
+from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import Member
 from conceptlab.studies import Order
 from conceptlab.studies.okawa2023 import STUDY, recipes
+from conceptlab.studies.okawa2023.settings import base
 from conceptlab.training.cost import training_flops
 from conceptlab.worlds import OKAWA2023, build
 from tests.notebooks import run_notebook
@@ -44,6 +45,12 @@ def test_the_papers_graph_split_and_sweep_in_under_thirty_lines() -> None:
     }  # fmt: skip
     assert len(names["sweep"]) == 25
     assert {recipes.count_of(recipe, "001") for recipe in names["sweep"]} == {10, 30, 100, 300, 1250}
+    # It trains and draws as the study does; what else the study measures is left out, as are defaults it spells out.
+    (ours,) = base("paper", [0])
+    (theirs,) = (r for r in names["sweep"] if r.train["001"] == 1250 and r.seed == 0)
+    differing = {key for key, value in flatten(ours).items() if flatten(theirs).get(key, value) != value}
+    measured = {"evaluation.final_images", "evaluation.measurements", "evaluation.shown"}
+    assert differing == {"precision", *measured}
 
 
 @pytest.mark.filterwarnings("ignore:the cnn probe reads")  # which learns from a few images
