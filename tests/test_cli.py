@@ -197,7 +197,7 @@ def test_strict_tells_a_failed_claim_by_its_exit_code(out):
         (["run", "quickstart", "--set", "world.colour=3", "--plan"], "unknown setting"),
         (["run", "park2024.fig1", "--set", "world.colour_separation=0.5"], "leave it out"),
         (["run", "okawa2023.fig8", "--set", "train.001=9", "--plan"], "varies train itself"),
-        (["run", "quickstart", "--device", "cuda", "--plan"], "not available"),
+        (["run", "quickstart", "--device", "cuda"], "not available"),
         (["run", "quickstart", "--out", "/proc/nowhere"], "/proc/nowhere"),
         (["run"], "required"),
         (["fly"], "invalid choice"),

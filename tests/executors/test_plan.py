@@ -14,6 +14,7 @@ import torch
 
 from conceptlab import executors
 from conceptlab.concepts import Split
+from conceptlab.errors import InputError
 from conceptlab.evaluation import (
     Context,
     FullSampling,
@@ -169,3 +170,14 @@ def test_a_plan_does_not_wait_for_what_it_does_not_need():
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "2 (0 done already)" in done.stdout
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="for machines without a GPU")
+def test_a_gpu_that_is_not_here_can_be_planned_for_but_not_used(tmp_path) -> None:
+    where = executors.place("local", "cuda", planned=True)
+    found = plan(
+        [tiny_recipe(seed=s) for s in range(3)], Store(tmp_path), where.device, where.free, where.at_once
+    )
+    assert (found.cohorts, found.largest, found.lanes) == (1, 3, 1)
+    with pytest.raises(InputError, match="--device cuda is not available"):
+        executors.place("local", "cuda")

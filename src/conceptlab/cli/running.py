@@ -39,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     # While members train, the progress shown holds their recipes, too.
     seeds = studies.parse_seeds(options.seeds, copies=1 if options.plan else 2)
     order = studies.Order(study, figures, options.scale, seeds, settings)
-    where = executors.place(options.executor, options.device, options.address, options.gpus, options.cohort)
+    where = executors.place(
+        options.executor, options.device, options.address, options.gpus, options.cohort, planned=options.plan
+    )
     store = Store(options.out)
     if options.piece and (options.ready or options.strict):
         raise InputError("--piece trains a share and judges nothing; leave out --ready and --strict")

@@ -33,17 +33,31 @@ class Place:
         return self.at_once is None
 
 
+# What a plan reckons with for a GPU that this machine does not have.
+PLANNED_GPU = 80 * 2**30
+
+
 def place(
-    executor: str, device: str, address: str | None = None, gpus: float = 1.0, most: int | None = None
+    executor: str,
+    device: str,
+    address: str | None = None,
+    gpus: float = 1.0,
+    most: int | None = None,
+    *,
+    planned: bool = False,
 ) -> Place:
-    """This machine, or a Ray cluster with a share `gpus` of a GPU for each cohort of at most `most` members."""
+    """This machine, or a Ray cluster with a share `gpus` of a GPU for each cohort of at most `most` members. What is
+    only `planned` may be for a GPU elsewhere."""
     most = MOST if most is None else most
     if most < 1:
         raise InputError(f"--cohort {most}: a cohort has at least one member")
     if executor == "local":
         if address:
             raise InputError("--address names a Ray cluster; add --executor ray")
-        return Place(local.choose_device(device), partial(local.run, most=most), most=most)
+        train = partial(local.run, most=most)
+        if planned and device == "cuda" and not torch.cuda.is_available():
+            return Place(torch.device("cuda"), train, PLANNED_GPU, at_once=1, most=most)
+        return Place(local.choose_device(device), train, most=most)
     from conceptlab.executors import ray
 
     if not 0 < gpus <= 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
+import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +16,8 @@ from conceptlab.probes.base import Probe
 from conceptlab.probes.detector import shortfall
 from conceptlab.probes.train import real_images
 from conceptlab.worlds import RenderedWorld, World, class_index
+
+LOG = logging.getLogger(__name__)
 
 LEAST_JOINT = 0.99
 """The joint accuracy below which a probe may not judge a rendered world."""
@@ -106,7 +108,7 @@ def require_judge(validation: Validation, world: World) -> None:
     )
     if isinstance(world, RenderedWorld):
         raise InputError(f"{found}; train it longer or on more images, or set the concepts further apart")
-    warnings.warn(f"{found}; accuracies are corrected for its confusion", stacklevel=2)
+    LOG.warning("%s; accuracies are corrected for its confusion", found)
 
 
 def correct(observed: np.ndarray, confusion: np.ndarray) -> np.ndarray:
