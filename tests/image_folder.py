@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from PIL import Image
 
-from conceptlab.worlds import build
+from conceptlab.worlds import DataOptions, build, open_data
 
 WORLD = {"resolution": 16, "shapes": ["circle", "triangle"], "angle": 0.0, "location": 0.05}
 
@@ -50,3 +50,21 @@ def write_table(path: Path, table: pd.DataFrame) -> None:
 
 def everything(count: int) -> dict[str, int]:
     return dict.fromkeys(("000", "001", "010", "011", "100", "101", "110", "111"), count)
+
+
+VARIABLES = ("shape", "size", "colour")
+
+
+def opened(folder: Path, *variables: str, **options: object):
+    return open_data(folder, DataOptions(variables=variables or VARIABLES, **options))  # pyright: ignore
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    return {
+        str(path): (
+            (about := path.stat()).st_mtime_ns,
+            about.st_size,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in sorted(folder.rglob("*"))
+    }

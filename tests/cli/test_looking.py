@@ -1,0 +1,97 @@
+"""What a run left, looked at from the command line and from Python."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+from PIL import Image
+
+import conceptlab
+from conceptlab.cli import main
+from conceptlab.store import FigureRun
+
+KEYS = {
+    "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
+    "strength", "seeds", "censored", "note", "failed",
+}  # fmt: skip
+
+
+def test_three_lines_in_a_notebook(out):
+    member = conceptlab.load(out / "quickstart").members[0]
+    curves = member.curves()
+    images = member.samples()
+    assert curves.shape == (3, 8)
+    assert images.shape[0] == 8
+
+
+def test_a_figure_shows_itself_in_a_notebook(out, tmp_path):
+    figure = conceptlab.load(out / "quickstart")
+    found = figure._repr_png_()
+    assert found
+    data, shown = found
+    with Image.open(io.BytesIO(data)) as picture:
+        assert shown["width"] < picture.width < 2 * shown["width"]
+    assert FigureRun(tmp_path)._repr_png_() is None
+
+
+def test_verdict_and_list_are_stable_json(out, capsys):
+    assert main(["verdict", str(out / "quickstart"), "--json"]) == 0
+    verdicts = json.loads(capsys.readouterr().out)
+    assert [set(verdict) for verdict in verdicts] == [KEYS] * 2
+    assert main(["list", "--json"]) == 0
+    figures = json.loads(capsys.readouterr().out)
+    assert "quickstart.emergence" in [figure["id"] for figure in figures]
+    assert {"id", "study", "figure", "title", "claims", "cost"} <= set(figures[0])
+    assert main(["list"]) == 0
+    assert main(["verdict", str(out)]) == 0
+
+
+def size_of(path: Path) -> tuple[int, int]:
+    with Image.open(path) as picture:
+        return picture.size
+
+
+def test_sample_draws_any_prompt(out, tmp_path, capsys):
+    sheet = tmp_path / "s.png"
+    arguments = [
+        "sample",
+        str(out / "quickstart"),
+        "--prompt",
+        "111",
+        "--prompt",
+        "111;colour=-3,0,3",
+        "--n",
+        "4",
+    ]
+    assert main([*arguments, "--out", str(sheet)]) == 0
+    assert size_of(sheet) == (4 * 16, 2 * 16)
+    assert main(["sample", str(out / "quickstart"), "--weights", "ema", "--n", "1", "--out", str(sheet)]) == 0
+    assert size_of(sheet) == (16, 8 * 16)
+
+
+def test_report_of_a_path(out, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    assert main(["report", str(out), "--out", str(page)]) == 0
+    assert "quickstart" in page.read_text(encoding="utf-8")
+
+
+def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
+    """From a run to a page of verdicts; the export is itself a run folder, in which nothing is left to train."""
+    kept = tmp_path / "results"
+    assert main(["export", str(out), "--out", str(kept)]) == 0
+    assert "new: quickstart.emergence at tiny scale" in capsys.readouterr().out
+    verdicts = []
+    for folder in (out, kept):
+        assert main(["verdict", str(folder / "quickstart"), "--json"]) == 0
+        verdicts.append(json.loads(capsys.readouterr().out))
+    assert verdicts[0] == verdicts[1]
+    assert main(["report", str(kept), "--out", str(tmp_path / "page.html")]) == 0
+    again = ["run", "quickstart", "--scale", "tiny", "--out", str(kept), "--device", "cpu", "--ready"]
+    assert main(again) == 0, "redrawn and judged anew from metrics in float32"
+    redrawn = conceptlab.load(kept).verdicts
+    assert [v.verdict for v in redrawn] == [v.verdict for v in conceptlab.load(out).verdicts]
+    assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 2
+    assert "holds nothing at paper scale" in capsys.readouterr().err
+    assert not (tmp_path / "page.md").exists()

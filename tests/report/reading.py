@@ -1,0 +1,70 @@
+"""A report as a browser would find it: text, elements, scripts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+from PIL import Image
+
+from conceptlab.store import FigureRun
+
+VOID = {"meta", "img", "input", "br", "line", "link"}
+
+
+LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href"}
+
+
+@dataclass
+class Page(HTMLParser):
+    """What a browser would find: text, elements by name, scripts, ids, unbalanced tags."""
+
+    texts: list[str] = field(default_factory=list)
+    scripts: list[str] = field(default_factory=list)
+    elements: list[tuple[str, dict[str, str | None]]] = field(default_factory=list)
+    open: list[str] = field(default_factory=list)
+    unbalanced: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.unbalanced.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        inside = self.open[-1] if self.open else ""
+        (self.scripts if inside in ("script", "style") else self.texts).append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.texts).split())
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+def read(path: Path) -> Page:
+    page = Page()
+    page.feed(path.read_text(encoding="utf-8"))
+    page.close()
+    return page
+
+
+def draw_picture(run: FigureRun) -> None:
+    (run.path / "figures").mkdir(exist_ok=True)
+    Image.linear_gradient("L").resize((640, 320)).save(run.path / "figures" / "emergence.png")
+
+
+def charts(page: Page) -> list[dict[str, list]]:
+    return [json.loads(text) for text in page.scripts if text.startswith('{"data"')]

@@ -1,0 +1,186 @@
+"""Whatever is wrong with a folder of one's own is told at once, with the file and the row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from conceptlab.errors import InputError
+from conceptlab.worlds import DataOptions, open_data
+from conceptlab.worlds.folder_images import MOST_PIXELS
+from conceptlab.worlds.folder_table import read_table
+from tests.image_folder import everything, opened, state_of, write_folder, write_table
+
+
+def spoiled(tmp_path: Path) -> Path:
+    """Everything wrong at once."""
+    folder = write_folder(tmp_path / "data", everything(3))
+    pictures = folder / "pictures"
+    (pictures / "000-000.png").unlink()
+    whole = (pictures / "000-001.png").read_bytes()
+    (pictures / "000-001.png").write_bytes(whole[: len(whole) // 2])
+    Image.new("RGB", (20, 16)).save(pictures / "000-002.png")
+    Image.new("L", (16, 16)).save(pictures / "001-000.png")
+    (pictures / "001-001.png").write_text("no image")
+    Image.new("1", (10_000, 10_000)).save(pictures / "001-002.png")
+    table = pd.read_csv(folder / "labels.csv")
+    table.loc[20, "colour"] = None
+    table["flat"] = "same"
+    table.loc[21, "file"] = "../outside.png"
+    write_table(folder / "labels.csv", table)
+    return folder
+
+
+def test_all_problems_are_told_at_once(tmp_path):
+    folder = spoiled(tmp_path)
+    before = state_of(folder)
+    with pytest.raises(InputError) as caught:
+        opened(folder, "shape", "colour", "flat=same,other")
+    text = str(caught.value)
+    for part in (
+        "kinds of problems",
+        "missing files (1): pictures/000-000.png (row 1)",
+        "files outside the folder (1)",
+        "images that cannot be read (1): 001-001.png (not an image)",
+        f"more than {MOST_PIXELS // 10**6} megapixels (1): 001-002.png",
+        "mixed sizes",
+        "--resolution N",
+        "mixed modes",
+        "--mode RGB",
+        "'colour' has no value (1): row 21",
+        "values without images (1): flat=other",
+        "single-valued variables (1): flat (always same)",
+        "damaged images (1): 000-001.png",
+    ):
+        assert part in text, part
+    assert state_of(folder) == before
+
+
+def test_a_long_list_is_capped(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(10))
+    for path in (folder / "pictures").iterdir():
+        path.unlink()
+    with pytest.raises(InputError) as caught:
+        opened(folder)
+    assert "missing files (80)" in str(caught.value)
+    assert "and 76 more" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("file,kind\na.png,caf\xe9\n".encode("latin1"), r"is not UTF-8 \(byte 0xe9 in line 2\)"),
+        (b"", "cannot be read as a table"),
+        (b"file,kind\n", "has no rows"),
+        (b"name,kind\na.png,x\n", "name the one with the images' files with --files"),
+        (b"file,kind\na.png,x\nb.png,y,z\n", "cannot be read as a table"),
+        (b"file,kind\na.png,x,z\nb.png,y,z\n", "more fields than its header names"),
+    ],
+)
+def test_damaged_tables(tmp_path, content, message):
+    (tmp_path / "t.csv").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        opened(tmp_path, "kind")
+
+
+def test_damaged_json_lines_and_parquet(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": ["x", "y"]}\n')
+    with pytest.raises(InputError, match="line 1: 'kind' holds several values"):
+        opened(tmp_path, "kind")
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png"}\n')
+    with pytest.raises(InputError, match="no column beside"):
+        open_data(tmp_path, DataOptions())
+    (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": 1}\n{"file": \n')
+    with pytest.raises(InputError, match="line 2"):
+        opened(tmp_path, "kind")
+    (tmp_path / "t.jsonl").unlink()
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match="cannot be read as a table"):
+        opened(tmp_path, "kind")
+
+
+def test_which_table(tmp_path):
+    with pytest.raises(InputError, match="has no table"):
+        opened(tmp_path)
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("file,kind\n")
+    with pytest.raises(InputError, match="choose one with --table"):
+        opened(tmp_path)
+    with pytest.raises(InputError, match="does not exist"):
+        opened(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (["shap"], "unknown column 'shap'.*did you mean 'shape'"),
+        (["radius"], "different values; bin it"),
+        (["radius@x"], "write the cuts as numbers"),
+        (["radius@0.6,0.3"], "must rise"),
+        (["radius/1"], "the number of bins"),
+        (["shape/2"], "is not a column of numbers"),
+        (["radius@0.5=a,b,c"], "2 bins need as many names"),
+        (["radius/2", "shape="], None),
+        (["shape=circle"], "two values or more"),
+    ],
+)
+def test_bad_variables_are_one_line(folder, variables, message):
+    if message is None:
+        assert opened(folder, *variables).space.names == ("radius", "shape")
+        return
+    with pytest.raises(InputError, match=message) as caught:
+        opened(folder, *variables)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_continuous_condition_needs_numbers(folder):
+    with pytest.raises(InputError, match="continuous variables that are not numbers"):
+        opened(folder, "shape", "colour", continuous=("colour",))
+
+
+def test_too_many_combinations(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(5))
+    table = pd.read_csv(folder / "labels.csv")
+    for name in "abc":
+        table[name] = np.random.default_rng(ord(name)).permutation(40) % 20
+    write_table(folder / "labels.csv", table)
+    with pytest.raises(InputError, match=r"too many combinations \(1\): 20 × 20 × 20 = 8000, at most 1024"):
+        opened(folder, "a", "b", "c")
+
+
+def test_names_like_none_stay_names_and_only_what_is_empty_is_missing(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("file,hat\na.png,None\nb.png,NA\nc.png,\n")
+    assert read_table(path)["hat"].tolist()[:2] == ["None", "NA"]
+    assert read_table(path)["hat"].isna().tolist() == [False, False, True]
+
+
+def test_values_stay_as_they_are_written_and_numbers_are_in_their_order(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "data", everything(4))
+    table = pd.read_csv(folder / "labels.csv")
+    table["code"] = table["colour"].map({"blue": "01", "red": "1"})
+    table["count"] = table["shape"].map({"circle": "10", "triangle": "9.50"})
+    table["kind"] = table["size"].map({"large": "True", "small": "10a"})
+    write_table(folder / "labels.csv", table)
+    world = opened(folder, "code", "count", "kind")
+    assert [variable.values for variable in world.space.concepts] == [
+        ("01", "1"),
+        ("9.50", "10"),
+        ("10a", "True"),
+    ]
+    assert world.counts() == dict.fromkeys(world.space.classes, 4)
+    chosen = opened(folder, "code=1,01", "shape")
+    assert chosen.space.concepts[0].values == ("1", "01")
+    assert opened(folder, "count@9.7", "colour").counts() == dict.fromkeys(chosen.space.classes, 8)
+
+
+def test_files_may_be_called_like_numbers(tmp_path: Path) -> None:
+    for name in ("001", "002", "10", "11", "12", "13"):
+        Image.new("L", (8, 8), int(name)).save(tmp_path / name, format="PNG")
+    (tmp_path / "t.csv").write_text("file,kind\n001,a\n002,a\n10,a\n11,b\n12,b\n13,b\n")
+    assert opened(tmp_path, "kind").counts() == {(0,): 3, (1,): 3}
