@@ -13,11 +13,11 @@ ROOT = Path(conceptlab.__file__).parent
 
 # From left to right; a room may import from itself and from rooms to its left.
 ARROW = (
-    "errors", "cache", "plugins", "registry", "random", "concepts", "recipe", "worlds", "denoisers", "diffusion",
-    "kernels", "training", "probes", "measures", "evaluation", "claims", "theory", "store", "executors", "figures",
-    "studies", "report", "studio", "bench", "terminal", "cli",
+    "errors", "cache", "plugins", "registry", "random", "plain", "concepts", "recipe", "worlds", "denoisers",
+    "diffusion", "kernels", "training", "probes", "measures", "evaluation", "claims", "theory", "store", "executors",
+    "figures", "studies", "report", "studio", "bench", "terminal", "cli",
 )  # fmt: skip
-NO_TORCH = ("concepts", "claims", "errors", "registry", "recipe", "figures")
+NO_TORCH = ("concepts", "claims", "errors", "registry", "plain", "recipe", "figures")
 
 
 def room_of(path: Path) -> str:

@@ -7,12 +7,9 @@ Its hash covers only what differs from the defaults, so a new setting orphans no
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import math
-import types
-import typing
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -20,6 +17,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from conceptlab.errors import InputError, unknown
+from conceptlab.plain import construct, differences, plain
 
 RECIPE_VERSION = 2
 
@@ -189,14 +187,14 @@ class Recipe:
 
     def differences(self) -> dict[str, Any]:
         """The settings that differ from their defaults, nested as they are."""
-        return _differences(self, _default())
+        return differences(self, _default())
 
     def to_dict(self) -> dict[str, Any]:
-        return _plain(self)
+        return plain(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Recipe:
-        return _construct(cls, data, "recipe")
+        return construct(cls, data, "recipe")
 
     @cached_property
     def before(self) -> Recipe | None:
@@ -278,37 +276,6 @@ def _joined(texts: Mapping[str, str]) -> str:
     return "{" + ", ".join(f'"{name}": {text}' for name, text in sorted(texts.items())) + "}"
 
 
-@lru_cache
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _plain(value: Any) -> Any:
-    if value is None or type(value) in (int, float, str, bool):
-        return value
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(inner) for inner in value]
-    return value
-
-
-def _differences(value: Any, default: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for f in dataclasses.fields(value):
-        mine, theirs = getattr(value, f.name), getattr(default, f.name)
-        if mine is theirs:
-            continue
-        if dataclasses.is_dataclass(mine) and dataclasses.is_dataclass(theirs):
-            if inner := _differences(mine, theirs):
-                found[f.name] = inner
-        elif (plain := _plain(mine)) != _plain(theirs):
-            found[f.name] = plain
-    return found
-
-
 def _assign(data: dict[str, Any], name: str, value: Any) -> None:
     *path, last = name.split(".")
     place: Any = data
@@ -327,43 +294,3 @@ def _assign(data: dict[str, Any], name: str, value: Any) -> None:
     if not isinstance(place, dict) or (last not in place and not is_part):
         raise unknown("setting", name, place if isinstance(place, dict) else (), where=".".join(path))
     place[last] = value
-
-
-def _construct(kind: type, data: Mapping[str, Any], where: str) -> Any:
-    if not isinstance(data, Mapping):
-        raise InputError(f"{where} must be a table of settings, not {data!r}")
-    hints = _hints(kind)
-    for name in data:
-        if name not in hints:
-            raise unknown("setting", name, hints, where=where)
-    return kind(**{name: _convert(hints[name], value, f"{where}.{name}") for name, value in data.items()})
-
-
-def _convert(hint: Any, value: Any, where: str) -> Any:
-    """A JSON value as the type a field declares; anything else is an input error that names the field."""
-    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if origin in (types.UnionType, typing.Union):
-        if value is None and type(None) in arguments:
-            return None
-        return _convert(next(a for a in arguments if a is not type(None)), value, where)
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
-        return _construct(hint, value, where)
-    if origin is Literal and value in arguments:
-        return value
-    if origin is tuple and isinstance(value, list | tuple):
-        inner = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else list(arguments)
-        if len(inner) == len(value):
-            return tuple(_convert(h, v, where) for h, v in zip(inner, value))
-    if origin is Mapping and isinstance(value, Mapping):
-        if arguments[1] is not Any:
-            for name, inner in value.items():
-                _convert(arguments[1], inner, f"{where}.{name}")  # checked only: 1 and 1.0 would hash apart
-        elif not where.endswith(".start") and not isinstance(value.get("name"), str):
-            raise InputError(f'{where} needs a name: {{"name": …}}')
-        return dict(value)
-    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    if hint in (int, str, bool) and type(value) is hint:
-        return value
-    expected = " | ".join(map(str, arguments)) if origin is Literal else getattr(hint, "__name__", str(hint))
-    raise InputError(f"{where} is {value!r}; expected {expected}")
