@@ -5,11 +5,11 @@ import math
 import pytest
 import torch
 
-from conceptlab.diffusion import Continuous, Discrete, build, spread
+from conceptlab.diffusion import Continuous, Cosine, Discrete, build, spread
 from conceptlab.errors import InputError
 
 
-@pytest.mark.parametrize("process", [Continuous(), Continuous(learned=True), Discrete(500)])
+@pytest.mark.parametrize("process", [Continuous(), Continuous(learned=True), Cosine(), Discrete(500)])
 def test_variance_is_preserved_and_noise_grows(process):
     t = torch.linspace(0.002, 1, 500)
     alpha, sigma = process.alpha_sigma(t)
@@ -55,6 +55,24 @@ def test_discrete_sampling_times_are_levels_from_the_last_down(steps):
     gaps = -index.round().diff()
     assert steps == 1 or gaps.max() - gaps.min() <= 1
     assert index[-1] >= 1
+
+
+def test_cosine_is_the_cosine_between_its_ends():
+    process = Cosine(-8, 9)
+    t = torch.linspace(0, 1, 101, dtype=torch.float64)
+    torch.testing.assert_close(process.gamma(t)[[0, -1]], torch.tensor([-8.0, 9.0], dtype=torch.float64))
+    angles = torch.atan(torch.exp(torch.tensor([-4.0, 4.5], dtype=torch.float64)))
+    angle = angles[0] + t * (angles[1] - angles[0])
+    alpha, sigma = process.alpha_sigma(t)
+    torch.testing.assert_close(alpha, torch.cos(angle))
+    torch.testing.assert_close(sigma, torch.sin(angle))
+    slope = torch.func.vmap(torch.func.grad(process.gamma))(t)
+    torch.testing.assert_close(process.slope(t), slope)
+    assert build("cosine", gamma_max=7).gamma(torch.ones(())).item() == pytest.approx(7, abs=1e-3)
+    with pytest.raises(InputError, match="gamma_min 3 must be below"):
+        Cosine(3, 2)
+    with pytest.raises(InputError, match="does not end in noise"):
+        Cosine(-8, 2)
 
 
 def test_learned_schedule_starts_as_the_fixed_one_and_stays_monotone():

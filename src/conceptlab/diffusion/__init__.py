@@ -6,7 +6,7 @@ from typing import Any
 
 from conceptlab.diffusion.loss import Bound, bound, mse
 from conceptlab.diffusion.prediction import KINDS, noisy, split, target
-from conceptlab.diffusion.process import Continuous, Discrete, Process, alpha_sigma, spread
+from conceptlab.diffusion.process import Continuous, Cosine, Discrete, Process, alpha_sigma, spread
 from conceptlab.diffusion.sampler import METHODS, sample
 from conceptlab.registry import Registry
 
@@ -15,6 +15,7 @@ __all__ = [
     "METHODS",
     "Bound",
     "Continuous",
+    "Cosine",
     "Discrete",
     "Process",
     "alpha_sigma",
@@ -35,6 +36,7 @@ register = _PROCESSES.register
 names = _PROCESSES.names
 
 register("continuous")(Continuous)
+register("cosine")(Cosine)
 register("discrete")(Discrete)
 
 

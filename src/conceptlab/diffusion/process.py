@@ -4,7 +4,8 @@ All are variance-preserving: z = alpha x + sigma eps with alpha² + sigma² = 1,
 time, gamma = -log SNR = log(sigma² / alpha²). Time runs from 0 (data) to 1 (noise).
 
 Kingma, Salimans, Poole, Ho, "Variational diffusion models" (2021): VDM below. Ho, Jain, Abbeel, "Denoising
-diffusion probabilistic models" (2020): DDPM below.
+diffusion probabilistic models" (2020): DDPM below. Nichol, Dhariwal, "Improved denoising diffusion probabilistic
+models" (2021): IDDPM below.
 """
 
 from __future__ import annotations
@@ -92,6 +93,36 @@ class Continuous(Process):
 
     def network_time(self, t: Tensor) -> Tensor:
         return (self.gamma(t) - self.gamma_min) / (self.gamma_max - self.gamma_min)
+
+
+class Cosine(Process):
+    """alpha = cos(π u / 2), sigma = sin(π u / 2) (IDDPM Eq. 17), u linear in time between two noise levels.
+
+    Against gamma linear in time it trains and samples more at noise levels near 0, where the image is decided, and
+    less where nothing but noise, or nothing but the image, is seen.
+    """
+
+    def __init__(
+        self, gamma_min: float = -8.0, gamma_max: float = 9.0, allow_signal_at_end: bool = False
+    ) -> None:
+        super().__init__()
+        if gamma_min >= gamma_max:
+            raise InputError(f"process 'cosine': gamma_min {gamma_min} must be below gamma_max {gamma_max}")
+        _check_end(1 / (1 + math.exp(gamma_max)), allow_signal_at_end, "raise gamma_max")
+        self.first, last = (2 / math.pi * math.atan(math.exp(end / 2)) for end in (gamma_min, gamma_max))
+        self.width = last - self.first
+
+    def gamma(self, t: Tensor) -> Tensor:
+        return 2 * torch.log(torch.tan(math.pi / 2 * (self.first + self.width * t)))
+
+    def slope(self, t: Tensor) -> Tensor:
+        return 2 * math.pi * self.width / torch.sin(math.pi * (self.first + self.width * t))
+
+    def times(self, uniforms: Tensor) -> Tensor:
+        return uniforms
+
+    def sampling_times(self, steps: int, device: torch.device) -> Tensor:
+        return 1 - torch.arange(steps, device=device) / steps
 
 
 class Discrete(Process):
