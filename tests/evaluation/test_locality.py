@@ -85,6 +85,25 @@ def test_a_global_mean_reaches_everywhere_alike() -> None:
     assert 0 < locality.pixel_reach(*response(even(2))) < locality.pixel_reach(*response(even(5))) < 1
 
 
+class Nothing(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return 0 * x
+
+
+def test_what_has_learned_nothing_reaches_no_other_pixel() -> None:
+    """Its estimate is still the noisy image, scaled: all response, and none to others."""
+    found, places = response(Nothing(), "v", -4.0)
+    assert locality.mass_within(found, places, [0]) == [1]
+    assert math.isnan(locality.reach_to_others(found, places))
+
+
+def test_the_reach_to_others_does_not_hang_on_the_pixel_itself() -> None:
+    """Predicting v adds the pixel itself to what a convolution sees; to other pixels its reach is the same."""
+    plain, added = response(even(2)), response(even(2), "v", -6.0)
+    assert locality.pixel_reach(*added) < 0.5 * locality.pixel_reach(*plain)
+    assert locality.reach_to_others(*added) == pytest.approx(locality.reach_to_others(*plain), rel=1e-4)
+
+
 @pytest.mark.parametrize("prediction", ["eps", "v"])
 def test_the_response_is_that_of_the_estimate_whatever_is_predicted(prediction: str) -> None:
     """x̂ is linear in z and the output: off the diagonal its Jacobian is the network's times a known factor."""

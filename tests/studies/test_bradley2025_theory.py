@@ -279,6 +279,25 @@ def test_locality_without_its_measurement_is_refused(monkeypatch: pytest.MonkeyP
         STUDY.figure("locality").tables(Results([], "tiny", [0]))
 
 
+def pixel_rows(own: float, near: float, reach: float) -> pd.DataFrame:
+    """What is measured of a model's pixels: shares of the response to the pixel itself and within a cell, its reach."""
+    rows = [
+        ("pixel_mass", 0, np.nan, own),
+        ("pixel_mass", 4, np.nan, near),
+        ("pixel_reach", np.nan, np.nan, reach),
+    ]
+    rows += [("pixel_map", 0, 0, 1.0), ("pixel_map", 0, 1, 0.3), ("far_near", np.nan, np.nan, 0.2)]
+    table = pd.DataFrame(rows, columns=["measure", "first", "second", "value"])
+    return table.assign(seed=0, experiment="1", trained=3, reach=-1, level=-4.0)
+
+
+def test_a_pixel_is_not_its_own_neighbour() -> None:
+    found = locality.of_other_pixels(pixel_rows(own=0.6, near=0.9, reach=0.1))
+    assert found["value"].tolist() == pytest.approx([0, 0.75, 0.25, np.nan, 0.3, 0.2], nan_ok=True)
+    untrained = locality.of_other_pixels(pixel_rows(own=1.0, near=1.0, reach=0.0))
+    assert untrained["value"].isna().tolist() == [True, True, True, True, False, False]
+
+
 @pytest.mark.slow
 def test_locality_and_across_run_tiny(tmp_path: Path) -> None:
     chosen = tuple(STUDY.figure(name) for name in ("locality", "across"))

@@ -93,7 +93,7 @@ def measure_member(member: Member, scale: Scale) -> tuple[dict[str, object], pd.
     for gamma in _LEVELS[scale]:
         level = locality.Level(denoiser, process, recipe.prediction, gamma)
         seen = seen_pixels(recipe, batch, level, places=2)
-        reach = locality.pixel_reach(seen.response, seen.places)
+        reach = locality.reach_to_others(seen.response, seen.places)
         rows.append(named | {"level": gamma, "pixel_reach": reach, "condition_share": seen.condition_share})
     centre = centre_of(member)
     bottleneck = Bottleneck(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure as Picture
 
@@ -19,7 +20,7 @@ from conceptlab.studies.bradley2025.tables import WHOLE
 from conceptlab.studies.study import Results, Tables
 
 _FLOOR = 1e-4
-
+_SHADES = {"cmap": "magma_r", "norm": LogNorm(_FLOOR, 1)}
 
 _HEAT = (
     ("pixel_map", "a", "Pixels it depends on"),
@@ -47,6 +48,9 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     for row, (measure, letter, title) in zip(heat, _HEAT):
         figures.panel(row[0], letter, title)
         _heat_row(row, tables["maps"], measure, {"low": low, "high": high})
+    bar = above.colorbar(ScalarMappable(**_SHADES), ax=heat, shrink=0.5, pad=0.01, aspect=30)
+    bar.set_label("relative to the largest")
+    bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     main = {name: _main(tables[name], size) for name in ("levels", "mass", "distance", "near", "composition")}
     for ax, (measure, letter, title, label) in zip(curves.ravel(), _SCALARS):
         figures.panel(ax, letter, title)
@@ -81,11 +85,12 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
         page,
         f"Trained on 1–{size.sweep_trained} objects (n: all ranges and reaches); "
         f"{figures.seeds_text(len(results.seeds))}. a: mean squared response of the estimate at the middle to each "
-        "pixel; b: change of the estimate when the condition at the middle is taken away; c: when it moves to a free "
-        "place, the middle being the nearer of its old and its new place (white: no pixel); all relative to their "
-        f"largest, means over seeds, at -log SNR {low:g} and {high:g}. i, j, k, l: at {high:g}. i: dotted, removed; "
-        "solid, moved. j, k: relative to the nearest, straight down where nothing changes; l: to K = 1. m: dotted, "
-        "low noise; solid, high. o: dashed, sampled by composed scores of single conditions; solid, jointly.",
+        "other pixel (white: the pixel itself); b: change of the estimate when the condition at the middle is taken "
+        "away; c: when it moves to a free place, the middle being the nearer of its old and its new place (white: no "
+        f"pixel); means over seeds, at -log SNR {low:g} and {high:g}. i, j, k, l: at {high:g}. i: dotted, removed; "
+        "solid, moved. j, k: relative to the nearest, straight down where nothing changes; l: to K = 1. e, m: of other "
+        "pixels than the pixel itself. m: dotted, low noise; solid, high. o: dashed, sampled by composed scores of "
+        "single conditions; solid, jointly.",
     )
     return page
 
@@ -109,7 +114,8 @@ def _heat(ax: Axes, table: pd.DataFrame, title: str) -> None:
     if table.empty:
         return
     square = table.pivot_table(index="first", columns="second", values="value").to_numpy()
-    ax.imshow(np.clip(square, _FLOOR, None), cmap="magma_r", norm=LogNorm(_FLOOR, 1), interpolation="nearest")
+    largest = np.nanmax(square)
+    ax.imshow(np.clip(square / largest, _FLOOR, None), interpolation="nearest", **_SHADES)
 
 
 def _over(ax: Axes, table: pd.DataFrame, x: str) -> None:
@@ -155,18 +161,23 @@ def _kept(ax: Axes, kept: pd.DataFrame) -> None:
     for name, rows in kept.groupby("experiment"):
         line = EXPERIMENT_LINES[str(name)]
         ax.plot(rows["gain"], rows["kept"], line.marker, ms=4, color=line.colour, mec="white", mew=0.5)
+    if kept.loc[kept["experiment"] == "3", "reach"].nunique() > 1:
+        _name_reaches(ax, kept)
+    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
+    ax.set_xlabel("near-response gain, high noise")
+    ax.set_ylabel("kept share")
+
+
+def _name_reaches(ax: Axes, kept: pd.DataFrame) -> None:
     # Only members that are drawn: what never learned has no kept share, and no place in the mean.
     drawn = kept[(kept["experiment"] == "3") & kept["kept"].notna()]
     means = drawn.groupby(["trained", "reach"]).mean(numeric_only=True).reset_index()
     # By turns above and below their marks, since reaches that keep alike lie close together.
     for place, (_, row) in enumerate(means.sort_values("kept", ascending=False).iterrows()):
         ax.annotate(
-            f"k={int(row['reach'])}", (row["gain"], row["kept"]), (3, -8 if place % 2 else 3),
+            f"k={int(row['reach'])}", (row["gain"], row["kept"]), (5, -8 if place % 2 else 4),
             textcoords="offset points", fontsize=6, color=MUTED,
         )  # fmt: skip
-    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
-    ax.set_xlabel("near-response gain, high noise")
-    ax.set_ylabel("kept share")
 
 
 def _composition(ax: Axes, table: pd.DataFrame) -> None:
