@@ -178,8 +178,8 @@ FIGURES = (
     Figure(
         id="across",
         title="Locality in the other papers' models",
-        shows="pixel reach and condition share over noise, and orthogonality, of okawa2023's and park2024's networks, "
-        "against when they generalise",
+        shows="pixel reach over noise, and orthogonality of concepts, of okawa2023's and park2024's networks, against "
+        "when they generalise",
         tables=_tables,
         draw=draw_across,
         recipes=_recipes,
