@@ -7,7 +7,15 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-NAMES = ("Bald", "Black_Hair", "Blond_Hair", "Male", "Smiling")
+NAMES = (
+    "5_o_Clock_Shadow", "Arched_Eyebrows", "Attractive", "Bags_Under_Eyes", "Bald", "Bangs", "Big_Lips",
+    "Big_Nose", "Black_Hair", "Blond_Hair", "Blurry", "Brown_Hair", "Bushy_Eyebrows", "Chubby", "Double_Chin",
+    "Eyeglasses", "Goatee", "Gray_Hair", "Heavy_Makeup", "High_Cheekbones", "Male", "Mouth_Slightly_Open",
+    "Mustache", "Narrow_Eyes", "No_Beard", "Oval_Face", "Pale_Skin", "Pointy_Nose", "Receding_Hairline",
+    "Rosy_Cheeks", "Sideburns", "Smiling", "Straight_Hair", "Wavy_Hair", "Wearing_Earrings", "Wearing_Hat",
+    "Wearing_Lipstick", "Wearing_Necklace", "Wearing_Necktie", "Young",
+)  # fmt: skip
+"""The attributes in the published order."""
 HAIR = {"Black_Hair": (20, 20, 20), "Blond_Hair": (230, 200, 90)}
 
 
@@ -26,9 +34,8 @@ def write_folder(root: Path, per_class: int = 10, *, mixed: int = 4) -> Path:
     lines = []
     for number in range(1, len(wanted) + mixed + 1):
         male, smiling, hair = wanted[number - 1] if number <= len(wanted) else (1, 1, "both")
-        entries = {"Bald": -1, "Male": male, "Smiling": smiling} | {
-            name: 1 if hair in (name, "both") else -1 for name in HAIR
-        }
+        entries = dict.fromkeys(NAMES, -1) | {"Male": male, "Smiling": smiling}
+        entries |= {name: 1 if hair in (name, "both") else -1 for name in HAIR}
         name = f"{number:06d}.jpg"
         lines.append(f"{name} " + " ".join(f"{entries[a]:2d}" for a in NAMES))
         _face(rng, male, smiling, hair).save(root / "img_align_celeba" / name, quality=90)

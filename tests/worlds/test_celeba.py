@@ -12,6 +12,7 @@ from conceptlab.errors import InputError
 from conceptlab.probes import train_probe, validate
 from conceptlab.probes.learned import Fitting
 from conceptlab.worlds import CelebA, build
+from conceptlab.worlds.celeba import read_attributes
 from tests.celeba_folder import write_folder
 
 
@@ -87,6 +88,25 @@ def test_other_attributes_can_be_concepts(folder: Path) -> None:
     world = _world(folder, variables=variables)
     assert world.space.order == "(bald, smile)"
     assert len(world.sample((0, 1), 4, seed=0)) == 4
+
+
+def test_the_published_list_is_read_whole(folder: Path) -> None:
+    """40 attributes in the published order, and entries in columns."""
+    text = (folder / "list_attr_celeba.txt").read_text()
+    count, header, first = text.splitlines()[:3]
+    path = folder / "list_attr_celeba.txt"
+    files, names, table = read_attributes(path, path.stat().st_mtime_ns)
+    assert int(count) == len(files) == len(table)
+    assert header.split() == list(names)
+    assert (len(names), names[0], names[20], names[31], names[-1]) == (
+        40,
+        "5_o_Clock_Shadow",
+        "Male",
+        "Smiling",
+        "Young",
+    )
+    assert first.startswith("000001.jpg ")
+    assert len({len(line) for line in text.splitlines()[2:]}) == 1
 
 
 def test_no_folder_says_where_to_get_it_but_describes_itself() -> None:
