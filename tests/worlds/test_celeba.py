@@ -136,6 +136,21 @@ def test_too_few_images_of_a_class(folder: Path) -> None:
         world.dataset(Split(world.space, {"000": 500}), seed=0)
 
 
+@pytest.mark.parametrize(
+    ("part", "use"), [("train", "80% and 90%.*train"), ("held-out", "90% and 100%.*validate")]
+)
+def test_a_class_that_probes_never_see(tmp_path: Path, part: str, use: str) -> None:
+    """Fewer training images would not help: probes read all classes."""
+    world = _world(write_folder(tmp_path / "data", per_class=1, mixed=40)).reserved(part)
+    with pytest.raises(
+        InputError, match=rf"no image of class 111 \(male, not smiling, blond\) between {use} probes"
+    ) as told:
+        world.sample((1, 1, 1), 4, seed=0)
+    assert "more images" in str(told.value)
+    assert "--set world.variables" in str(told.value)
+    assert "train.111" not in str(told.value)
+
+
 def test_a_missing_image(tmp_path: Path) -> None:
     world = _world(write_folder(tmp_path / "data", per_class=3))
     gone = world._members((0, 0, 0))[0]

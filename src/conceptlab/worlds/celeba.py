@@ -98,16 +98,29 @@ class CelebA(World):
     def sample(self, cls: Class, n: int, seed: int) -> Samples:
         names = self._members(cls)
         if n > len(names) and (self.part == "model" or not names):
-            code = self.space.code(cls)
-            raise InputError(
-                f"{self.folder} has {len(names)} images of class {code} ({self.space.words(cls)}) in its part "
-                f"'{self.part}', not {n}; ask for fewer, e.g. --set train.{code}={len(names)}"
-            )
+            raise InputError(self._lacking(cls, n, len(names)))
         order = random.uniform(random.key(seed, "worlds/celeba"), (len(names),)).argsort().tolist()
         # Probes learn from as many images of every class: the few of a rare class are shown again.
         images = torch.stack([self._image(names[order[i % len(names)]]) for i in range(n)])
         labels = torch.tensor(cls, dtype=torch.int64).repeat(n, 1)
         return Samples(images, self.condition(cls).repeat(n, 1), labels, {})
+
+    def _lacking(self, cls: Class, n: int, there: int) -> str:
+        """Why a class cannot be drawn from, and what helps: models can do with fewer images, probes not without any."""
+        code = self.space.code(cls)
+        named = f"class {code} ({self.space.words(cls)})"
+        if self.part == "model":
+            return (
+                f"{self.folder} has {there} images of {named} to train a model on (the first 80 % of its list), "
+                f"not {n}; ask for fewer, e.g. --set train.{code}={there}"
+            )
+        low, high = (f"{share:.0%}" for share in _PARTS[self.part])
+        use = "train" if self.part == "train" else "validate"
+        return (
+            f"{self.folder} has no image of {named} between {low} and {high} of its list, the part kept to {use} "
+            "probes, which need every class, trained on or not; name a folder with more images (CelebA has "
+            "202,599), or commoner attributes with --set world.variables=…"
+        )
 
     def _members(self, cls: Class) -> list[str]:
         """The files of a class in this world's part of the list."""
