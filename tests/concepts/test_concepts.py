@@ -96,6 +96,8 @@ def test_split_knows_distances_and_rarity():
     assert split.frequency("colour", 1) == pytest.approx(0.2)
     assert split.held_out == ((0, 1, 1), (1, 0, 1), (1, 1, 0), (1, 1, 1))
     assert Split.around(SHAPES, "000", 10).train == split.train
+    assert split.by_code() == {"000": 100, "100": 50, "010": 50, "001": 50}
+    assert Split(SHAPES, split.by_code()).counts == split.counts
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from conceptlab.studies.okawa2023 import STUDY, recipes
 from conceptlab.studies.okawa2023.settings import base
 from conceptlab.training.cost import training_flops
 from conceptlab.worlds import OKAWA2023, build
+from tests.examples import run_script
 from tests.notebooks import run_notebook
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -51,6 +52,24 @@ def test_the_papers_graph_split_and_sweep_in_under_thirty_lines() -> None:
     differing = {key for key, value in flatten(ours).items() if flatten(theirs).get(key, value) != value}
     measured = {"evaluation.final_images", "evaluation.measurements", "evaluation.shown"}
     assert differing == {"precision", *measured}
+
+
+def test_the_papers_sweep_is_trained_by_its_last_line(tmp_path: Path) -> None:
+    quick = {
+        "steps=7900": "steps=2",
+        '"features": 128': '"features": 16',
+        '"count": 40': '"count": 1',
+        '"images": 50': '"images": 2',
+        '"sampler_steps": 50': '"sampler_steps": 2',
+        '{"name": "cnn", "steps": 600, "blank": 0.25}': '{"name": "analytic"}',
+        '"000", 1250)': '"000", 20)',
+        "(10, 30, 100, 300, 1250), range(5)": "(10, 20), range(1)",
+    }
+    members = run_script(_examples()[0], quick, tmp_path)
+    assert {member.recipe.train["001"] for member in members} == {10, 20}
+    for member in members:
+        assert member.status == "complete"
+        assert set(member.metrics["measure"]) >= {"accuracy", "edge_capability"}
 
 
 @pytest.mark.filterwarnings("ignore:the cnn probe reads")  # which learns from a few images

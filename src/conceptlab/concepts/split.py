@@ -64,6 +64,10 @@ class Split:
         found = sorted(set(self.distances.values()))
         return {d: tuple(c for c in self.space if self.distances[c] == d) for d in found}
 
+    def by_code(self) -> dict[str, int]:
+        """The images of each training class by its code: what a recipe has as `train`."""
+        return {self.space.code(cls): self.counts[cls] for cls in self.train}
+
     def __repr__(self) -> str:
         counts = ", ".join(f"{self.space.code(c)}: {n}" for c, n in self.counts.items())
         return f"Split({self.space.order}, {{{counts}}})"

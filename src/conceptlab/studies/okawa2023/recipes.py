@@ -55,7 +55,7 @@ def centres(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """The base repeated with each corner of the cube as the centre of the training set."""
     found = []
     for centre in SETTINGS[scale].centres:
-        train = {_CUBE.code(cls): SETTINGS[scale].images for cls in Split.around(_CUBE, centre, 1).counts}
+        train = Split.around(_CUBE, centre, SETTINGS[scale].images).by_code()
         known = set(train) == set(MINIMAL)
         found += base(scale, seeds) if known else _trained_on(train, scale, seeds)
     return found
