@@ -27,7 +27,7 @@ SEEDS = (0, 1)
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory) -> dict[str, FigureRun]:
-    figures = tuple(STUDY.figure(name) for name in ("length", "crowding", "told", "k-sweep"))
+    figures = tuple(STUDY.figure(name) for name in ("length", "crowding", "told", "k-sweep", "locality"))
     order = Order(STUDY, figures, "tiny", SEEDS, {})
     store = Store(tmp_path_factory.mktemp("bradley2025") / "runs")
     return {
@@ -67,6 +67,20 @@ def test_reaches_differ_and_have_as_many_parameters(runs):
     assert networks.drop(WHOLE).nunique() == 1
 
 
+def test_a_local_network_does_not_respond_to_what_it_cannot_see(runs):
+    tables = runs["locality"].tables
+    for measure in ("far_near", "moved_far_near"):
+        local = tables["levels"].query(f"measure == '{measure}' and experiment == '3' and reach == 0")
+        assert len(local) == 2 * len(SEEDS)  # noise levels
+        assert (local["value"] == 0).all(), "what cannot be seen changes nothing"
+    assert set(tables["maps"]["measure"]) == {"pixel_map", "removed_map", "moved_map"}
+    within = tables["distance"].query(
+        "measure == 'moved_mass' and experiment == '3' and reach == 0 and cells == 1"
+    )
+    assert within["value"].to_numpy() == pytest.approx(1)
+    assert set(tables["kept"].columns) >= {"gain", "kept", "experiment"}
+
+
 @pytest.mark.gpu
 def test_members_are_trained_and_measured_on_a_gpu(tmp_path):
     """As at `paper` scale: bfloat16, and the moving average is judged."""
@@ -85,6 +99,14 @@ def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
     assert names["labelled"] == {"all": 3.0, "one": 1.0}
     assert names["oracle"].share == names["oracle"].corrected == 1
     assert abs(names["junk"].corrected) < 0.2 < names["junk"].share
+    assert max(names["lemma"].values()) < 1e-12
+    hidden, largest, washed_out = names["coupled"].to_numpy()
+    assert (hidden < largest).all()
+    assert (100 * washed_out < largest).all()
+    assert names["coupled"][0.3].to_numpy() == pytest.approx(3 * names["coupled"][0.1].to_numpy(), rel=0.1)
+    assert (names["far"].loc["3", 0] == 0).all()
+    assert names["own_score"] == pytest.approx(1 - 0.5**0.5 / 3, abs=0.03)
+    assert names["scores"]["features"] > 0.98 > 0.8 > names["scores"]["pixels"]
     assert len(names["verdicts"]) == sum(len(r.verdicts) for r in runs.values())
 
 
