@@ -140,3 +140,9 @@ def test_the_notebook_runs() -> None:
     assert names["capability"].to_numpy().min() >= 0
     assert len(names["signatures"]) == 2
     assert {"new", "old", "unseen"} <= set(names["finals"].columns)
+    assert names["toy_times"] == {1: 14, 2: 24, 3: 31, 4: 36}
+    assert set(names["critical"]["teaches"]) == {"colour", "shape"}
+    assert set(names["readings"]["reader"]) == {"judge", "analytic", "linear"}
+    assert set(names["reached"].index) == {"base", "probability product", *names["switches"]["tiny"]}
+    assert "mmlab" in names["photographs"]
+    assert len(names["verdicts"]) == sum(len(made.verdicts) for made in names["made"].values())
