@@ -298,7 +298,6 @@ def test_a_pixel_is_not_its_own_neighbour() -> None:
     assert untrained["value"].isna().tolist() == [True, True, True, True, False, False]
 
 
-@pytest.mark.slow
 def test_across_runs_tiny(tmp_path: Path) -> None:
     order = Order(STUDY, (STUDY.figure("across"),), "tiny", (0,), {})
     (made,) = run(order, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)

@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -164,9 +165,17 @@ def _result(task: Future[None]) -> None:
     try:
         task.result()
     except BrokenProcessPool as error:
-        raise InputError(
-            "a training process died (out of memory?); the same command continues the run"
-        ) from error
+        raise InputError(_died()) from error
+
+
+def _died() -> str:
+    """A script of a user's own is imported by every process: training at its top level, each would start training."""
+    name = Path(getattr(sys.modules["__main__"], "__file__", None) or "").name
+    if name.endswith(".py") and name != "__main__.py":
+        return (
+            f"a training process died (out of memory?); call run below `if __name__ == '__main__':` in {name}"
+        )
+    return "a training process died (out of memory?); the same command continues the run"
 
 
 def _drain(progress: Any, report: Report) -> None:
