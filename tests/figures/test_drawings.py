@@ -163,9 +163,7 @@ def test_tiles_read_back_exactly() -> None:
     assert (sheet[4:6] == 255).all()
 
 
-def test_opacity_is_laid_on_paper_and_one_channel_is_grey() -> None:
-    image = np.zeros((1, 1, 4, 2, 2), np.uint8)
-    assert (figures.tiled(image) == 255).all()
+def test_one_channel_is_grey() -> None:
     grey = np.full((1, 1, 1, 2, 2), 7, np.uint8)
     assert (figures.tiled(grey) == 7).all()
 
@@ -173,6 +171,8 @@ def test_opacity_is_laid_on_paper_and_one_channel_is_grey() -> None:
 def test_images_of_the_wrong_kind_are_refused() -> None:
     with pytest.raises(InputError, match="8-bit"):
         figures.tiled(np.zeros((1, 1, 3, 2, 2)))
+    with pytest.raises(InputError, match="on_paper"):
+        figures.tiled(np.zeros((1, 1, 4, 2, 2), np.uint8))
 
 
 def test_the_mean_image_is_the_mean() -> None:

@@ -205,3 +205,15 @@ def test_scaling_cropping_and_modes(tmp_path):
     assert (pixels[0, 0, :, 3] == 0).all()
     assert (pixels[1] == 90).all()
     assert (pixels[2:] == 255).all(), "what is transparent lies on white"
+
+
+def test_what_is_half_transparent_lies_on_white(tmp_path):
+    """In files colours know nothing of their opacity."""
+    Image.new("RGBA", (8, 8), (200, 0, 40, 128)).save(tmp_path / "a.png")
+    Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(tmp_path / "b.png")
+    (tmp_path / "t.csv").write_text("file,kind\na.png,x\nb.png,y\n")
+    world = opened(tmp_path, "kind", resolution=4, mode="RGBA")
+    shown = world.on_paper(load(world).pixels)
+    assert shown.shape == (2, 3, 4, 4)
+    assert [(shown[0, channel] == value).all() for channel, value in enumerate((227, 127, 147))] == [True] * 3
+    assert (shown[1] == 255).all()

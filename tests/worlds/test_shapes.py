@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -149,3 +150,21 @@ def test_jitter_stays_in_its_range() -> None:
 def test_settings_that_cannot_be_drawn_are_refused(settings: dict, message: str) -> None:
     with pytest.raises(InputError, match=message):
         Shapes(**settings)
+
+
+@pytest.mark.parametrize("ground", [("empty", (0.0, 0.0, 0.0)), ("grey", (0.4, 0.4, 0.4))])
+def test_laid_on_paper_an_image_with_coverage_is_the_image_on_its_ground(ground) -> None:
+    """On nothing that is white paper. Weighted by coverage twice, a pixel that is half covered would be dark."""
+    paper = ("white", (1.0, 1.0, 1.0)) if ground[0] == "empty" else ground
+    worlds = (
+        Shapes(**OKAWA2023 | {"backgrounds": (ground,)}),
+        Shapes(**OKAWA2023 | {"channels": 3, "backgrounds": (paper,)}),
+    )
+    clear, solid = (
+        (255 * world.sample((0, 0, 0), 4, seed=1).images).round().byte().numpy() for world in worlds
+    )
+    assert ((clear[:, 3] > 100) & (clear[:, 3] < 155)).any(), "no pixel is half covered"
+    shown = worlds[0].on_paper(clear)
+    assert shown.shape == solid.shape
+    assert np.abs(shown.astype(int) - solid).max() <= 1
+    np.testing.assert_array_equal(worlds[1].on_paper(solid), solid)

@@ -51,6 +51,8 @@ def report(options: argparse.Namespace) -> int:
 
 
 def sample(options: argparse.Namespace) -> int:
+    import torch
+
     from conceptlab.executors import draw, parse_prompt
     from conceptlab.store.files import write_sheet
 
@@ -59,7 +61,8 @@ def sample(options: argparse.Namespace) -> int:
     member = _first_member(options.path)
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
-    write_sheet(options.out, draw(member, prompts, options.step, options.weights))
+    images = (draw(member, prompts, options.step, options.weights).clamp(0, 1) * 255).round().byte()
+    write_sheet(options.out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
     step = options.step or member.checkpoint_steps[-1]
     OUT.print(
         f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
@@ -79,7 +82,9 @@ def elicit(options: argparse.Namespace) -> int:
     OUT.print(found.sentence)
     pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
     labels = [name.replace(": ", "\n", 1) for name in found.shown]
-    page = labelled_sheet(pictures, labels, f"Class {found.code}, asked in {len(labels)} ways")
+    page = labelled_sheet(
+        member.world.on_paper(pictures), labels, f"Class {found.code}, asked in {len(labels)} ways"
+    )
     write_atomically(options.out, lambda path: page.savefig(path, format="png"))
     OUT.print(f"{options.out}: what the last checkpoint draws, a row for each way of asking")
     return 0

@@ -15,17 +15,14 @@ from conceptlab.figures import style
 def tiled(images: ArrayLike, gap: int = 1, paper: int = 255) -> np.ndarray:
     """Images (rows, columns, C, H, W), 8 bits, as one picture (height, width, 3) with gaps between the tiles.
 
-    One channel becomes grey; a fourth channel is opacity, laid on paper white.
+    One channel becomes grey. What opacity does is known to the world alone: `world.on_paper` comes first.
     """
     tiles = np.asarray(images)
-    if tiles.ndim != 5 or tiles.dtype != np.uint8 or tiles.shape[2] not in (1, 3, 4):
+    if tiles.ndim != 5 or tiles.dtype != np.uint8 or tiles.shape[2] not in (1, 3):
         raise InputError(
             f"images of shape {tiles.shape} and type {tiles.dtype} cannot be tiled; give 8-bit "
-            "(rows, columns, C, H, W) with 1, 3 or 4 channels"
+            "(rows, columns, C, H, W) with 1 or 3 channels; lay 4 on paper first (world.on_paper)"
         )
-    if tiles.shape[2] == 4:
-        opacity = tiles[:, :, 3:].astype(float) / 255
-        tiles = np.rint(tiles[:, :, :3] * opacity + paper * (1 - opacity)).astype(np.uint8)
     rows, columns, _, height, width = tiles.shape
     sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), paper, np.uint8)
     for row in range(rows):

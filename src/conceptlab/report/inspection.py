@@ -136,12 +136,12 @@ def _trimmed(pixels: np.ndarray, margin: int = 24) -> np.ndarray:
 
 
 def _example(found: Inspection, cls: Class) -> np.ndarray:
-    """The image nearest to the mean of its class, out of the first fifty: (C, H, W)."""
+    """The image nearest to the mean of its class, out of the first fifty, as it is looked at: (C, H, W)."""
     loaded, place = load(found.world), found.world.space.classes.index(cls)
     rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]][:50]
     pixels = np.asarray(loaded.pixels[rows], dtype=np.float32)
     nearest = ((pixels - pixels.mean(0)) ** 2).mean((1, 2, 3)).argmin()
-    return loaded.pixels[rows[nearest]]
+    return found.world.on_paper(loaded.pixels[rows[nearest]])
 
 
 def _classes(found: Inspection) -> list[dict[str, Any]]:
@@ -216,7 +216,7 @@ def _pairs(found: Inspection) -> list[dict[str, Any]]:
             {
                 "name": loaded.names[i],
                 "words": space.words(tuple(loaded.labels[i])),
-                "picture": pixels_uri(figures.thumbnail(loaded.pixels[i]), exact=True),
+                "picture": pixels_uri(figures.thumbnail(found.world.on_paper(loaded.pixels[i])), exact=True),
             }
             for i in row["rows"]
         ]

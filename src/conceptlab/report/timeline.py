@@ -77,7 +77,7 @@ def _frames(member: Member, steps: list[int], classes: list[Class], images: int)
     curves = member.curves()
     found = []
     for step in steps:
-        sheet = member.samples(step).numpy()
+        sheet = member.world.on_paper(member.samples(step).numpy())
         if len(sheet) != len(space):
             raise InputError(f"samples of step {step} hold {len(sheet)} rows for {len(space)} classes")
         tile = sheet.shape[-1]

@@ -72,13 +72,14 @@ def _shown(member: Member, asked: list[str]) -> list[Class]:
 def _beside(ax: Axes, member: Member, classes: list[Class]) -> None:
     """For each class real images (blank where none is left for validation) and what the model drew last."""
     world, split, others = member.world, member.split, member.world.reserved("held-out")
-    drawn = member.samples().numpy()[:, :_COLUMNS]
+    drawn = world.on_paper(member.samples().numpy()[:, :_COLUMNS])
     columns = drawn.shape[1]
     rows = []
     for cls in classes:
-        real = np.full((columns, *world.image_shape), 255, np.uint8)
+        real = np.full((columns, *drawn.shape[2:]), 255, np.uint8)
         if cls in others.seen:
-            real[:] = np.rint(others.sample(cls, columns, seed=0).images.numpy() * 255)
+            images = others.sample(cls, columns, seed=0).images.numpy()
+            real[:] = world.on_paper(np.rint(images * 255).astype(np.uint8))
         rows.append(np.concatenate([real, drawn[world.space.classes.index(cls)]]))
     labels = ["real" if i == 0 else "drawn" if i == columns else "" for i in range(2 * columns)]
     figures.strip(

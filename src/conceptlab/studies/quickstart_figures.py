@@ -85,7 +85,7 @@ def samples_over_training(ax: Axes, member: Member, classes: list[Class], column
         labels, xlabel = [str(step) for step in chosen], "training step"
     figures.strip(
         ax,
-        drawn,
+        member.world.on_paper(drawn),
         [space.code(cls) for cls in classes],
         labels,
         row_colours=[figures.distance_colour(split.distance(cls)) for cls in classes],

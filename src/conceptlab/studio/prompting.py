@@ -204,7 +204,8 @@ def draw(
     drawn = to_image(pixels, recipe.pixels)
     tell(total, total)
     plain, asked = drawn.split(images)
-    return Drawn(_pixels(plain), _pixels(asked), _read(member, cls, plain), _read(member, cls, asked))
+    pictures = (_pixels(member.world, images) for images in (plain, asked))
+    return Drawn(*pictures, _read(member, cls, plain), _read(member, cls, asked))
 
 
 @lru_cache(maxsize=8)
@@ -218,10 +219,10 @@ def _stamp(member: Member, step: int) -> int:
     return path.stat().st_mtime_ns if path.exists() else 0
 
 
-def _pixels(images: Tensor) -> np.ndarray:
-    """Images (n, C, H, W) in [0, 1] as bytes with three channels."""
-    array = (images.clamp(0, 1) * 255).round().to(torch.uint8).permute(0, 2, 3, 1).numpy()
-    return array.repeat(3, axis=-1) if array.shape[-1] == 1 else array[..., :3]
+def _pixels(world: World, images: Tensor) -> np.ndarray:
+    """Images (n, C, H, W) in [0, 1] as they are looked at: bytes, (n, H, W, 3)."""
+    pixels = world.on_paper((images.clamp(0, 1) * 255).round().to(torch.uint8).numpy())
+    return np.broadcast_to(pixels, (len(pixels), 3, *pixels.shape[2:])).transpose(0, 2, 3, 1)
 
 
 def _read(member: Member, cls: Class, images: Tensor) -> Reading | None:

@@ -13,14 +13,19 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Split
 from conceptlab.errors import InputError
+
+Opacity = Literal["straight", "weighted", "coverage"]
+"""What a fourth channel does to the colours: they know nothing of it, they are weighted by it already, or they stand on
+a ground of their own and it only says where the object is."""
 
 Factors = dict[str, Tensor]
 """The true values of every image, one tensor of n rows per factor."""
@@ -99,6 +104,15 @@ class World(ABC):
         images must set some aside."""
         return self
 
+    @property
+    def opacity(self) -> Opacity:
+        """What a fourth channel of its images is; in image files opacity is straight."""
+        return "straight"
+
+    def on_paper(self, images: np.ndarray) -> np.ndarray:
+        """Images (…, C, H, W), 8 bits, as they are looked at: with opacity laid on white, others as they are."""
+        return on_paper(images, self.opacity) if images.shape[-3] == 4 else images
+
     def dataset(self, split: Split, seed: int) -> Samples:
         """The images of a training split, class after class.
 
@@ -144,6 +158,16 @@ class RenderedWorld(World):
         factors = self.draw(cls, n, seed)
         labels = torch.tensor(cls, dtype=torch.int64).repeat(n, 1)
         return Samples(self.render(factors), self.condition_of(factors), labels, factors)
+
+
+def on_paper(images: np.ndarray, opacity: Opacity) -> np.ndarray:
+    """RGBA images (…, 4, H, W), 8 bits, laid on white: (…, 3, H, W). Colours that are weighted by their opacity are
+    not weighted again: every edge would get a grey rim."""
+    colours, covered = images[..., :3, :, :].astype(float), images[..., 3:, :, :] / 255.0
+    if opacity == "coverage":
+        return images[..., :3, :, :]
+    own = colours * covered if opacity == "straight" else colours
+    return np.rint(own + 255 * (1 - covered)).clip(0, 255).astype(np.uint8)
 
 
 def derived_seed(seed: int, purpose: str) -> int:

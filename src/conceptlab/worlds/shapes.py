@@ -19,7 +19,7 @@ from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Variable
 from conceptlab.errors import InputError
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Factors, RenderedWorld, Samples, freeze, spread
+from conceptlab.worlds.base import Factors, Opacity, RenderedWorld, Samples, freeze, spread
 from conceptlab.worlds.raster import CORNERS, coverage
 from conceptlab.worlds.registry import register
 
@@ -111,6 +111,12 @@ class Shapes(RenderedWorld):
     @property
     def image_shape(self) -> tuple[int, int, int]:
         return self.channels, self.resolution, self.resolution
+
+    @property
+    def opacity(self) -> Opacity:
+        """On nothing, which is black, colours are weighted by coverage; on a ground they are mixed with it."""
+        empty = all(colour == BLACK for _, colour in self.backgrounds)
+        return "weighted" if empty else "coverage"
 
     @property
     def condition_parts(self) -> dict[str, slice]:

@@ -172,7 +172,7 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
         empty = tables["empty"].set_index("variable")["read"][variable]
         page = figures.figure(columns=2, height=3.3)
         axes = page.subplots(2, 4)
-        images = member.samples().numpy()
+        images = member.world.on_paper(member.samples().numpy())
         for ax, cls, drawn in zip(axes.flat, space, images):
             code = space.code(cls)
             ax.imshow(figures.thumbnail(figures.mean_image(drawn)), interpolation="nearest")

@@ -59,8 +59,9 @@ def _classes(world: World, split: Split) -> list[dict[str, object]]:
 
 
 def examples(world: World, cls: Class, n: int, seed: int = _SEED) -> np.ndarray:
-    """Images of a class, 8 bits."""
-    return (world.sample(cls, n, seed).images.numpy() * 255).round().astype(np.uint8)
+    """Images of a class as they are looked at, 8 bits."""
+    images = world.sample(cls, n, seed).images.numpy()
+    return world.on_paper((images * 255).round().astype(np.uint8))
 
 
 @figures.house()

@@ -111,10 +111,8 @@ class Sweep:
         for member in sorted(results.members, key=lambda m: self._spread(m.recipe)):
             if member.recipe.seed == first:
                 codes = [member.world.space.code(cls) for cls in member.world.space]
-                sheet = member.samples()
-                rows.append(
-                    [image for code in self.drawn for image in sheet[codes.index(code)][:_SHOWN].numpy()]
-                )
+                sheet = member.world.on_paper(member.samples().numpy())
+                rows.append([image for code in self.drawn for image in sheet[codes.index(code)][:_SHOWN]])
                 names.append(f"± {self._spread(member.recipe):g}")
         figures.strip(ax, rows, names, [""] * len(rows[0]), xlabel="")
 

@@ -159,8 +159,8 @@ def _tiles(world: World, seen: dict[str, int]) -> html.Div:
     tiles = []
     for cls in world.space:
         code, words = world.space.code(cls), world.space.words(cls)
-        image = world.sample(cls, 1, seed=1).images[0].numpy().transpose(1, 2, 0)
-        source = pixels_uri((255 * image).round().astype(np.uint8), exact=True)
+        image = (255 * world.sample(cls, 1, seed=1).images[0].numpy()).round().astype(np.uint8)
+        source = pixels_uri(world.on_paper(image).transpose(1, 2, 0), exact=True)
         count = dcc.Input(
             type="number", min=0, max=100_000, step=1, value=seen.get(code, 0), debounce=0.3,
             id={"designer": "count", "code": code}, className="count",
