@@ -12,6 +12,7 @@ from conceptlab.denoisers import Denoiser, build
 VARIANTS: dict[str, dict] = {
     "film": {"name": "film"},
     "film-mlp-group": {"name": "film", "embedding_kind": "mlp", "norm": "group"},
+    "film-attention": {"name": "film", "attention": True},
     "okawa2023": {"name": "okawa2023", "features": 16, "condition_groups": (2, 3, 1)},
     "okawa2023-paper": {
         "name": "okawa2023",

@@ -27,3 +27,16 @@ def test_linear_embedding_adds_and_mlp_does_not():
 
     assert interaction("linear") < 1e-6
     assert interaction("mlp") > 1e-3
+
+
+def test_attention_is_off_unless_asked_for_and_begins_as_nothing():
+    without, on = (build("film", (3, 16, 16), (6,), seed=0, attention=on) for on in (False, True))
+    added = set(on.state_dict()) - set(without.state_dict())
+    assert {name.split(".")[0] for name in added} == {"attention"}
+    for name, value in without.state_dict().items():
+        assert torch.equal(value, on.state_dict()[name]), f"{name} starts otherwise"
+    moved = perturbed(on)
+    images, times, conditions = inputs()
+    before = moved(images, times, conditions)
+    moved.attention.out.weight.data.zero_()  # pyright: ignore
+    assert (moved(images, times, conditions) - before).abs().max() > 1e-4

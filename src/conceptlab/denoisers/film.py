@@ -7,6 +7,7 @@ embedding) are those with which all combinations emerge reliably; they are choic
 - With `embedding_kind="linear"` condition, embedding, scale and shift are linear in the condition, so the
   effects of two concepts on a block's modulation add up. Some compositionality is thereby built in.
 - With `norm="group"` the amplitude of a feature map no longer carries information through the network.
+- With `attention` every place of the coarse features sees every other.
 
 Towards the output, features and input are scaled by gains that depend on the time alone. At low noise a
 v-prediction is the small difference between image and noisy image, enlarged many times; without the gains the
@@ -24,6 +25,7 @@ from torch import Tensor, nn
 from conceptlab.denoisers.base import (
     Denoiser,
     Embedding,
+    SelfAttention,
     SharedEmbedding,
     TimeFeatures,
     check_image_shape,
@@ -47,6 +49,7 @@ class Film(Denoiser):
         channels: tuple[int, int] = (32, 64),
         embedding_kind: str = "linear",
         norm: str = "none",
+        attention: bool = False,
     ) -> None:
         super().__init__(image_shape, condition_shape)
         colours, _, _ = check_image_shape(image_shape, 4, "film")
@@ -74,13 +77,17 @@ class Film(Denoiser):
         self.leave = zero_initialised(nn.Conv2d(fine, 4 * colours, 3, padding=1))
         self.feature_gain = zero_initialised(nn.Linear(features, fine))
         self.input_gain = zero_initialised(nn.Linear(features, 4 * colours))
+        # Drawn last, and at first no more than its input: with or without it training starts from the same network.
+        self.attention = SelfAttention(coarse, heads=4) if attention else nn.Identity()
+        if isinstance(self.attention, SelfAttention):
+            zero_initialised(self.attention.out)
 
     def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
         when = self.time_embedding(time)
         modulation = when + embedding["shared"]
         pixels = F.pixel_unshuffle(x, 2)
         fine = self.down_block(self.enter(pixels), modulation)
-        coarse = self.down(fine)
+        coarse = self.attention(self.down(fine))
         for block in self.middle:
             coarse = block(coarse, modulation)
         up = F.interpolate(self.up(coarse), scale_factor=2.0, mode="nearest")
