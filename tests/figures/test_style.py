@@ -124,3 +124,10 @@ def test_text_on_every_colour_of_a_distance_can_be_read():
         colour = figures.distance_colour(distance)
         low, high = sorted((style.luminance(colour), style.luminance(style.ink_on(colour))))
         assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
+def test_ticks_of_a_logarithmic_axis_are_round_and_enough():
+    assert style.log_ticks(60, 7900) == [100, 200, 500, 1000, 2000, 5000]
+    few = style.log_ticks(390, 900)
+    assert few == [400, 500, 600, 800]
+    assert style.log_ticks(0.4, 2.5) == [0.5, 1, 2]

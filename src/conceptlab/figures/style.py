@@ -7,6 +7,7 @@ nothing touches pyplot: figures can be drawn in any thread or process.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -113,6 +114,18 @@ def caption(fig: Figure, text: str) -> None:
     # A letter is a little more than half as wide as it is high.
     letters = int(fig.get_figwidth() * 72 / (0.57 * size))
     fig.supxlabel(textwrap.fill(text, letters), x=0.008, ha="left", fontsize=size, color=MUTED)
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Round numbers for a logarithmic axis from low to high, to be written plainly: 1, 2 and 5 times powers of ten, and
+    more of them where these are few."""
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    found: list[float] = []
+    for parts in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        found = [part * power for power in powers for part in parts if low <= part * power <= high]
+        if len(found) >= 3:
+            return found
+    return found
 
 
 def plain(text: str) -> str:

@@ -7,6 +7,7 @@ without one. `docs/okawa2023.md` says what each shows, and where paper and publi
 from __future__ import annotations
 
 from conceptlab.studies.okawa2023 import (
+    ablation,
     celeba,
     claims,
     data,
@@ -91,7 +92,7 @@ _NAMED = (
            spread.COLOURS.tables, spread.COLOURS.draw, spread.COLOURS.recipes, spread.UNSEEN_CLAIMS,
            seeds=SWEEP_SEEDS),
     Figure("ablation", "Where paper and code disagree", "emergence times of Figure 5 under each switch",
-           data.ablation_tables, draw_sweeps.draw_ablation, recipes.ablation, data_claims.ABLATION,
+           ablation.tables, ablation.draw, recipes.ablation, data_claims.ABLATION,
            seeds=SWEEP_SEEDS),
     Figure("sampling", "Few steps against full sampling", "accuracy of every class drawn in few steps and in full",
            order.agreement_tables, draw_sampling, base, (agreement_claim(PAPER),)),

@@ -1,5 +1,5 @@
 """What the training data decide: tables of Figures 8 and 9 and of `frequency`, `centres`, `correlation`, `finetune`,
-`distance`, `threshold` and `ablation`."""
+`distance` and `threshold`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.concepts import Split
-from conceptlab.errors import InputError
 from conceptlab.measures import critical_number
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
@@ -193,28 +192,6 @@ def distance_tables(results: Results) -> dict[str, pd.DataFrame]:
     times["weighted"] = [weighted[key] for key in zip(times["centre"], times["class"])]
     signal_table = pd.DataFrame({"variable": list(signal), "signal": list(signal.values()), "cost": cost})
     return {"times": times, "signals": signal_table, "signatures": tables["signatures"]}
-
-
-# --- ablation ---
-
-
-def ablation_tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Figure 5's times under each switch; `probability product` is the base judged by §3.1's product of probabilities
-    in place of Eq. 2's product of indicators."""
-
-    def label(recipe: Recipe) -> Mapping[str, Any]:
-        return {"switch": recipes.switch_of(recipe, results.scale)}
-
-    curves = at_common_steps(labelled(results, label), ["switch"])
-    base = curves[curves["switch"] == "base"]
-    if base.empty:
-        raise InputError(
-            "okawa2023.ablation: no member without a switch has finished, so there is nothing to compare with; "
-            "see done.json in the members' folders, and take more seeds (--seeds)"
-        )
-    judged = emergence(base, ["switch"], measure="probability").assign(switch="probability product")
-    times = pd.concat([emergence(curves, ["switch"]), judged], ignore_index=True)
-    return {"curves": joint(curves), "times": times, "signatures": signatures(results, label)}
 
 
 def _text(train: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""The named figures: `frequency`, `centres`, `correlation`, `distance`, `threshold`, `ablation`."""
+"""The named figures: `frequency`, `centres`, `correlation`, `distance`, `threshold`."""
 
 from __future__ import annotations
 
@@ -59,9 +59,12 @@ def time_axis(ax: Axes, times: pd.DataFrame) -> None:
     ax.set_ylim(0.7 * float(times["time"].fillna(last).min()), 1.5 * last)
     ax.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
     ax.set_ylabel(f"step of reaching {THRESHOLD:g}")
+    ticks = figures.log_ticks(ax.get_ylim()[0], last)
+    ax.set_yticks([*ticks, 1.3 * last], [*(f"{tick:g}" for tick in ticks), "never"])
+    ax.minorticks_off()
 
 
-_NEVER = "Small marks: seeds; large: their median; in the grey field: not within the run."
+NEVER = "Small marks: seeds; large: their median; in the grey field: not within the run."
 
 
 @figures.house()
@@ -91,12 +94,12 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
         ax.set_xlabel("share of 001, %")
     page.legend(*axes[1].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=6.4)
     figures.caption(
-        page, f"{times['seed'].nunique()} seeds, as many steps for all. {_NEVER} 25 % is Figure 5 itself."
+        page, f"{times['seed'].nunique()} seeds, as many steps for all. {NEVER} 25 % is Figure 5 itself."
     )
     return page
 
 
-def _groups(ax: Axes, times: pd.DataFrame, column: str, names: Sequence[Hashable]) -> None:
+def time_groups(ax: Axes, times: pd.DataFrame, column: str, names: Sequence[Hashable]) -> None:
     """For each name on the horizontal axis the times of all distances side by side."""
     last = float(times["last"].max())
     time_axis(ax, times)
@@ -127,12 +130,12 @@ def draw_centres(results: Results, tables: Tables) -> Picture:
     page = figures.figure(columns=2, height=2.8)
     ax = page.subplots()
     ax.set_title("Every corner as the centre of training")
-    _groups(ax, times, "centre", names)
+    time_groups(ax, times, "centre", names)
     ax.set_xticks(range(len(names)), names)
     ax.set_xlabel("centre of the training set")
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     order = results.members[0].world.space.order
-    figures.caption(page, f"{times['seed'].nunique()} seeds. Digits: {order}. {_NEVER} 000 is Figure 5.")
+    figures.caption(page, f"{times['seed'].nunique()} seeds. Digits: {order}. {NEVER} 000 is Figure 5.")
     return page
 
 
@@ -237,21 +240,6 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     right.plot([1, last], [1, last], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     figures.caption(
         page,
-        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. {_NEVER}",
+        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. {NEVER}",
     )
-    return page
-
-
-@figures.house()
-def draw_ablation(results: Results, tables: Tables) -> Picture:
-    """Emergence times by distance under each switch that paper and code disagree on, beside the base."""
-    times = tables["times"]
-    names = ["base", *sorted(name for name in times["switch"].unique() if name != "base")]
-    page = figures.figure(columns=2, height=3.1)
-    ax = page.subplots()
-    ax.set_title("Figure 5 under each switch")
-    _groups(ax, times, "switch", names)
-    ax.set_xticks(range(len(names)), [name.replace(" ", "\n", 1) for name in names], fontsize=6.4)
-    ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
-    figures.caption(page, f"{times['seed'].nunique()} seeds. {_NEVER}")
     return page
