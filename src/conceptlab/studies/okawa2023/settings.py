@@ -150,11 +150,12 @@ _PAPER_SWITCHES: dict[str, dict[str, Any]] = {
     # "Tuples with binary elements" (§3.1); the code tells each image's own size and colour.
     "told by class": {"world.told": "class"},
 }
-# The small network has neither attention nor a second way for its condition; these are its own choices instead.
+# The small network has no second way for its condition; apart from attention these are its own choices.
 _SMALL_SWITCHES: dict[str, dict[str, Any]] = {
     "embedding frozen": {"denoiser.embedding": "frozen"},
     "embedding an MLP": {"denoiser.embedding_kind": "mlp"},
     "group norm": {"denoiser.norm": "group"},
+    "attention": {"denoiser.attention": True},
     "batch 32": {"batch": 32},
     "noise to gamma 10": {"process.gamma_max": 10.0},
     "told by class": {"world.told": "class"},
