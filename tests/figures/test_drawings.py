@@ -258,3 +258,43 @@ def test_dollars_in_words_of_a_user_are_no_formula() -> None:
         page.draw_without_rendering()  # pyright: ignore[reportAttributeAccessIssue]
         shown = [t.get_text() for t in page.findobj(Text) if isinstance(t, Text)]  # pyright: ignore
         assert not [text for text in shown if is_math_text(text)]
+
+
+def test_classes_that_go_their_own_way_are_told_by_their_code() -> None:
+    split = synthetic.cube_split()
+    table = synthetic.curves(split, seeds=2)
+    joint = (table["measure"] == "accuracy") & (table["variable"] == "")
+    table.loc[joint & (table["distance"] == 1), "value"] = 0.9
+    agreed, parted = axes(), axes()
+    figures.accuracy_by_distance(agreed, table)
+    thin = [line for line in agreed.lines if line.get_linewidth() < 1]
+    assert len(thin) == 7, "a line for each class but the only one at distance 2"
+    assert "110" not in {t.get_text() for t in texts(agreed)}
+    table.loc[joint & (table["class"] == "110"), "value"] = 0.2
+    figures.accuracy_by_distance(parted, table)
+    said = {t.get_text(): t for t in texts(parted)}
+    assert "110" in said
+    assert "011 101" in said, "the others end together, and away from their mean"
+    assert (
+        said["110"].get_position()[1]
+        < said["distance 1"].get_position()[1]
+        < said["011 101"].get_position()[1]
+    )
+
+
+def test_a_class_that_stays_where_it_is_has_no_arrowhead() -> None:
+    split = synthetic.cube_split()
+    table = synthetic.curves(split, seeds=1)
+    table.loc[(table["measure"] == "coordinate") & (table["class"] == "100"), "value"] = 1.0
+    ax = axes(2, 4)
+    figures.draw_graph(ax, split.space, split, labels_beside=True)
+    before = len(ax.texts)
+    figures.trajectories(ax, table, split.space, split)
+    heads = [note for note in ax.texts[before:] if isinstance(note, Annotation)]
+    moved = [
+        cls
+        for cls, path in figures.mean_paths(table, split.space).items()
+        if np.ptp(path, axis=0).max() > 0.1
+    ]
+    assert (1, 0, 0) not in moved
+    assert len(heads) == len(moved) > 0

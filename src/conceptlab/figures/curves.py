@@ -6,8 +6,10 @@ of one seed are averaged first, then seeds: the seed is the unit, whatever numbe
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,11 @@ from matplotlib.transforms import ScaledTranslation
 from conceptlab.claims import group_times
 from conceptlab.errors import InputError
 from conceptlab.figures import style
+
+_OWN_WAY = 0.1
+"""A class further than this from the mean of its distance is told by its code; what ends this close shares a label."""
+_CODES = 14
+"""Letters in a line of codes."""
 
 
 @dataclass(frozen=True)
@@ -83,26 +90,28 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, Line]]) -> None:
     # Room for a line of text, as a share of the axes' height.
     size = 6.8
     height = ax.get_position().height * ax.figure.get_figure(root=True).get_figheight() * 72  # pyright: ignore
-    gap = 1.35 * size / max(height, 30.0)
+    room = 1.35 * size / max(height, 30.0)
+    rooms = [room * len(line.label.splitlines()) for _, line in named]
     low, high = ax.get_ylim()
     wanted = [(y - low) / (high - low) for y, _ in named]
     beside = ax.transAxes + ScaledTranslation(5 / 72, 0, ax.figure.dpi_scale_trans)
-    for place, (_, line) in zip(_apart(wanted, gap), named):
+    for place, (_, line) in zip(_apart(wanted, rooms), named):
         ax.text(
             1, place, line.label, transform=beside, color=_legible(line.colour), fontsize=size, va="center"
         )
 
 
-def _apart(wanted: Sequence[float], gap: float) -> list[float]:
-    """Rising places at least `gap` apart, as near to the wanted ones as one pass up and one down bring them."""
+def _apart(wanted: Sequence[float], rooms: Sequence[float]) -> list[float]:
+    """Rising places, each with its room, as near to the wanted ones as one pass up and one down bring them."""
     placed = list(wanted)
+    gaps = [0.0, *((before + own) / 2 for before, own in pairwise(rooms))]
     for i in range(1, len(placed)):
-        placed[i] = max(placed[i], placed[i - 1] + gap)
+        placed[i] = max(placed[i], placed[i - 1] + gaps[i])
     excess = placed[-1] - max(1.0, wanted[-1])
     if excess > 0:
         placed[-1] -= excess
         for i in range(len(placed) - 2, -1, -1):
-            placed[i] = min(placed[i], placed[i + 1] - gap)
+            placed[i] = min(placed[i], placed[i + 1] - gaps[i + 1])
     return placed
 
 
@@ -133,9 +142,52 @@ def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
 
 
 def accuracy_by_distance(ax: Axes, curves: pd.DataFrame) -> None:
-    """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training."""
+    """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training: their mean as a band, behind it a
+    thin line for each, with its code where it goes a way of its own."""
     accuracy_axes(ax)
-    bands(ax, select(curves, "accuracy").dropna(subset=["distance"]), "distance", _distance_line)
+    ends: list[tuple[float, Line]] = []
+    for distance, rows in select(curves, "accuracy").dropna(subset=["distance"]).groupby("distance"):
+        line = _distance_line(distance)
+        ends += _class_lines(ax, rows, line)
+        found = band(ax, rows, line)
+        if len(found):
+            ends.append((float(found["mean"].iloc[-1]), line))
+    name_ends(ax, ends)
+
+
+def _class_lines(ax: Axes, rows: pd.DataFrame, look: Line) -> list[tuple[float, Line]]:
+    """A thin line for each class, mean over seeds; the ends that want a code. Where all end together, the class that
+    went furthest from the others on the way has its code there, on its line."""
+    wide = rows.groupby(["step", "class"])["value"].mean().unstack()
+    if wide.shape[1] < 2:
+        return []
+    mean = wide.mean(axis=1)
+    # Three evaluations in a row, and not while the judge takes noise for some class.
+    apart = wide.sub(mean, axis=0).abs().where(mean >= 0.5, 0.0, axis=0).rolling(3, center=True).min()
+    groups: dict[int, dict[str, float]] = {}
+    for cls in wide.columns:
+        ax.plot(wide.index, wide[cls], color=look.colour, lw=0.6, alpha=0.65, zorder=1.5)
+        end = float(wide[cls].iloc[-1])
+        if abs(end - mean.iloc[-1]) > _OWN_WAY:
+            groups.setdefault(round(end / _OWN_WAY), {})[str(cls)] = end
+    furthest = apart.max()
+    if not groups and furthest.max() > _OWN_WAY:
+        cls = furthest.idxmax()
+        step = apart[cls].idxmax()
+        ax.annotate(
+            str(cls), (float(str(step)), float(wide[cls][step])), (2, -2), textcoords="offset points",
+            fontsize=5.8, color=_legible(look.colour), va="top",
+        )  # fmt: skip
+    return [
+        (float(np.mean(list(ends.values()))), replace(look, label=_codes(list(ends))))
+        for ends in groups.values()
+    ]
+
+
+def _codes(classes: Sequence[str]) -> str:
+    """Codes in short lines; of many only how many they are."""
+    text = textwrap.fill(" ".join(classes), _CODES)
+    return text if text.count("\n") < 3 else f"{len(classes)} classes"
 
 
 def _distance_line(distance: Hashable) -> Line:
@@ -183,9 +235,12 @@ def additive_or_multiplicative(ax: Axes, curves: pd.DataFrame, cls: str) -> None
     accuracy_axes(ax, f"accuracy of {cls}")
     measured, additive = select(curves, "accuracy", cls=cls), select(curves, "additive", cls=cls)
     looks = [
-        (additive, Line("#8a8f98", "additive", "s", (0, (1, 1.2)))),
-        (product_of_variables(curves, cls), Line("#56B4E9", "multiplicative", "^", (0, (4, 1.5)))),
-        (measured, Line(style.INK, "measured", "o")),
+        (additive, Line("#8a8f98", "mean", "s", (0, (1, 1.2)))),
+        (
+            product_of_variables(curves, cls),
+            Line("#56B4E9", "product of\nthe single\naccuracies", "^", (0, (4, 1.5))),
+        ),
+        (measured, Line(style.INK, "all right\n(Eq. 2)", "o")),
     ]
     ends = []
     for rows, line in looks:
@@ -205,7 +260,7 @@ def product_of_variables(curves: pd.DataFrame, cls: str) -> pd.DataFrame:
 
 def accuracy_per_variable(ax: Axes, curves: pd.DataFrame, cls: str, names: Sequence[str]) -> None:
     """How well each variable of a class is drawn, by itself."""
-    accuracy_axes(ax, f"accuracy of {cls}")
+    accuracy_axes(ax, "accuracy of the variable")
     colours: Mapping[str, str] = style.variable_colours(names)
     ends = []
     for name in names:

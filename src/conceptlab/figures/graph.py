@@ -25,6 +25,9 @@ _AXES = {1: np.array([[1.0, 0.0]]), 2: np.eye(2), 3: np.array([[1.0, 0.0], [0.46
 # Where the codes of the two corners inside a cube's outline go, in points.
 _INNER: dict[Class, tuple[int, int]] = {(1, 0, 1): (12, -8), (0, 1, 0): (-12, 8)}
 
+_MARK = 6
+"""The size of a class's mark beside trajectories, in points."""
+
 Point = tuple[float, float]
 Points = Mapping[Class, Point]
 
@@ -127,7 +130,7 @@ def _small_discs(ax: Axes, space: ConceptSpace, split: Split, where: Points) -> 
     for cls, place in where.items():
         distance = split.distance(cls)
         marker, colour = style.distance_marker(distance), style.distance_colour(distance)
-        ax.plot(*place, marker, ms=6, color=colour, mec="white", mew=0.8, zorder=5, clip_on=False)
+        ax.plot(*place, marker, ms=_MARK, color=colour, mec="white", mew=0.8, zorder=5, clip_on=False)
         # Straight up or down, away from the middle; the two corners that lie inside the outline have room only in
         # one quadrant between their edges.
         offset = _INNER.get(cls) if space.sizes == (2, 2, 2) else None
@@ -171,9 +174,11 @@ def _name_axes(ax: Axes, space: ConceptSpace, *, pictures: bool) -> None:
         # To the left of a rising edge, below any other.
         away = np.array([-1.0, 0.0]) if angle > 60 else np.array([np.sin(np.radians(angle)), -1.0])
         distance = (30 if pictures else 21) if angle <= 60 else (24 if pictures else 14)
+        # A slanted name would begin where the one below ends: a little further along its edge.
+        along = 7 * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))]) if 0 < angle <= 60 else 0
         ax.annotate(
             style.plain(f"{variable.name}: {' → '.join(variable.values)}"),
-            _point((a + b) / 2), _point(distance * away),
+            _point((a + b) / 2), _point(distance * away + along),
             textcoords="offset points", ha="center", va="center", rotation=angle, rotation_mode="anchor",
             fontsize=6.2, color=style.MUTED,
         )  # fmt: skip
@@ -193,12 +198,20 @@ def trajectories(ax: Axes, curves: pd.DataFrame, space: ConceptSpace, split: Spl
         line = _on_page(space, mean)
         ax.plot(*line.T, color=colour, lw=1.7, zorder=4, solid_capstyle="round")
         ax.plot(*line[0], "o", ms=3.2, mfc="white", mec=colour, mew=1, zorder=4)
-        if len(line) > 1:
-            ax.annotate(
-                "", line[-1], line[-2], zorder=4,
-                arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0, "shrinkB": 0,
-                            "mutation_scale": 7},
-            )  # fmt: skip
+        _arrowhead(ax, line, colour)
+
+
+def _arrowhead(ax: Axes, line: np.ndarray, colour: str) -> None:
+    """Where a path ends, pointing away from where it last was outside the mark of its end; none if it never was."""
+    ax.apply_aspect()
+    pixels = ax.transData.transform(line)
+    away = np.linalg.norm(pixels - pixels[-1], axis=1) * 72 / ax.figure.dpi
+    outside = np.flatnonzero(away > _MARK)
+    if len(outside):
+        ax.annotate(
+            "", _point(line[-1]), _point(line[outside[-1]]), zorder=4,
+            arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 0, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 7},
+        )  # fmt: skip
 
 
 def mean_paths(curves: pd.DataFrame, space: ConceptSpace) -> dict[Class, np.ndarray]:

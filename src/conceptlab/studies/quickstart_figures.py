@@ -50,11 +50,13 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
 
 
 def marks_text(times: pd.DataFrame, threshold: float) -> str:
-    """What the marks of `figures.emergence_marks` are, for a caption."""
+    """What the thin lines of `figures.accuracy_by_distance` and the marks of `figures.emergence_marks` are, for a
+    caption."""
     if not times["time"].notna().any():
-        return f"No class stays at accuracy {threshold:g} for three evaluations."
+        return f"Thin: single classes. No class stays at accuracy {threshold:g} for three evaluations."
     return (
-        f"Marks in b: median over seeds of the first of three evaluations in a row at {threshold:g} or above, with "
+        "Thin: single classes. Marks in b: median over seeds of the first of three evaluations in a row at "
+        f"{threshold:g} or above, with "
         "the range over seeds."
     )
 

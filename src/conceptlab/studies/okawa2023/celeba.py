@@ -11,9 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
+from conceptlab.concepts import Variable
 from conceptlab.figures import Line
 from conceptlab.probes import correct_drawn
 from conceptlab.recipe import Recipe
@@ -32,6 +34,8 @@ _RESOLUTION = {"tiny": 16, "small": 32, "paper": 64}
 _IMAGES = {"tiny": 16, "small": 2000, "paper": 4000}
 _STEPS = {"tiny": 12, "small": 1500, "paper": 20_000}
 _PROBE = {"tiny": {"steps": 60, "images_per_class": 24}, "small": {"steps": 1500}, "paper": {"steps": 3000}}
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
+"""Of training classes and of those at distances 1 and 2."""
 _GENDERS = {"female": "#CC79A7", "male": "#0072B2"}
 
 
@@ -87,10 +91,25 @@ def _corrected(member: Member) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
+def _first_variable(ax: Axes, curves: pd.DataFrame, first: Variable) -> None:
+    """A line for each of its values at each distance of the classes that have it: does the rare one come the later, the
+    further a class is from training?"""
+    rows = curves[(curves["measure"] == "accuracy") & (curves["variable"] == first.name)]
+    rows = rows.assign(first=[first.values[int(cls[0])] for cls in rows["class"]])
+    colours, ends = figures.class_colours(list(first.values)) | _GENDERS, []
+    for (name, distance), own in rows.groupby(["first", "distance"]):
+        number = int(distance)
+        line = Line(colours[name], f"{figures.plain(name)}, {figures.distance_name(number)}",
+                    figures.distance_marker(number), _DASHES[min(number, len(_DASHES) - 1)])  # fmt: skip
+        found = figures.band(ax, own, line)
+        ends.append((float(found["mean"].iloc[-1]), line))
+    figures.name_ends(ax, ends)
+
+
 @figures.house()
 def draw(results: Results, tables: Tables) -> Picture:
     """(a) the concept graph with trajectories, (b) accuracy by distance, (c) accuracy of gender, the first variable,
-    for classes of women and of men, (d) samples over time."""
+    for classes of women and of men at each distance, (d) samples over time."""
     member = results.members[0]
     space, split = member.world.space, member.split
     curves, times = tables["curves"], tables["times"]
@@ -104,13 +123,7 @@ def draw(results: Results, tables: Tables) -> Picture:
     first = space.concepts[0]
     figures.panel(ax, "c", f"{first.name.capitalize()}, by the {first.name} asked for")
     figures.accuracy_axes(ax, f"accuracy of {first.name}")
-    rows = curves[(curves["measure"] == "accuracy") & (curves["variable"] == first.name)]
-    colours, ends = figures.class_colours(list(first.values)) | _GENDERS, []
-    for place, name in enumerate(first.values):
-        line = Line(colours[name], name)
-        found = figures.band(ax, rows[rows["class"].str[0] == str(place)], line)
-        ends.append((float(found["mean"].iloc[-1]), line))
-    figures.name_ends(ax, ends)
+    _first_variable(ax, curves, first)
     ax = page.add_subplot(grid[1, 1])
     figures.panel(ax, "d", f"Drawings through training (seed {member.recipe.seed})")
     samples_over_training(ax, member, shown_classes(split))
