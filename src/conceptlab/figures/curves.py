@@ -91,14 +91,19 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, Line]]) -> None:
     size = 6.8
     height = ax.get_position().height * ax.figure.get_figure(root=True).get_figheight() * 72  # pyright: ignore
     room = 1.35 * size / max(height, 30.0)
-    rooms = [room * len(line.label.splitlines()) for _, line in named]
+    # The axes become lower when the page is laid out, which names of several lines would feel.
+    rooms = [
+        room * (1.2 * lines if lines > 1 else 1)
+        for lines in (line.label.count("\n") + 1 for _, line in named)
+    ]
     low, high = ax.get_ylim()
     wanted = [(y - low) / (high - low) for y, _ in named]
     beside = ax.transAxes + ScaledTranslation(5 / 72, 0, ax.figure.dpi_scale_trans)
     for place, (_, line) in zip(_apart(wanted, rooms), named):
         ax.text(
-            1, place, line.label, transform=beside, color=_legible(line.colour), fontsize=size, va="center"
-        )
+            1, place, line.label, transform=beside, color=_legible(line.colour), fontsize=size, va="center",
+            linespacing=1.0,
+        )  # fmt: skip
 
 
 def _apart(wanted: Sequence[float], rooms: Sequence[float]) -> list[float]:

@@ -22,6 +22,8 @@ from conceptlab.theory.toy import success_probability
 _GREY = "#8a8f98"
 _WIDE = 18
 """Pictures in a strip as wide as the page."""
+_TICKS_APART = 0.2
+"""Ticks on a square-root axis are at least so far apart, as a share of it."""
 
 
 def seeds_of(table: pd.DataFrame) -> str:
@@ -75,22 +77,37 @@ def draw_multiplicative(results: Results, tables: Tables) -> Picture:
     space, split = member.world.space, member.split
     curves = tables["curves"]
     cls = furthest(curves)
-    page = figures.figure(columns=2, height=2.5)
+    page = figures.figure(columns=2, height=2.6)
     axes = page.subplots(1, 3)
     figures.panel(axes[0], "a", f"Class {cls}: product or mean")
     figures.additive_or_multiplicative(axes[0], curves, cls)
     figures.panel(axes[1], "b", f"Class {cls}: each variable")
     figures.accuracy_per_variable(axes[1], curves, cls, space.names)
+    axes[1].axhline(0.5, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
     figures.panel(axes[2], "c", "Capability along edges")
     train = {space.code(c) for c in split.train}
     edges(axes[2], curves, space.names, train)
+    for ax in axes:
+        root_axis(ax, float(curves["step"].max()))
     figures.caption(
         page,
-        f"{seeds_of(curves)}. {cls}: {space.words(space.parse(cls))}. c: chance that a variable is drawn right at both "
+        f"{seeds_of(curves)}; steps on a square-root axis. {cls}: "
+        f"{space.words(space.parse(cls))}. b, dotted: guessing. c: chance that a variable is drawn right at both "
         "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
         "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",
     )
     return page
+
+
+def root_axis(ax: Axes, last: float) -> None:
+    """Steps from 0 to the last on a square-root axis: what happens early has room."""
+    ax.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0)), np.square))
+    ax.set_xlim(0, 1.02 * last)
+    ticks = [0.0]
+    for tick in figures.log_ticks(0.01 * last, last):
+        if np.sqrt(tick / last) - np.sqrt(ticks[-1] / last) > _TICKS_APART:
+            ticks.append(tick)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
 def edges(ax: Axes, curves: pd.DataFrame, names: tuple[str, ...], train: set[str]) -> None:
@@ -111,10 +128,10 @@ def edges(ax: Axes, curves: pd.DataFrame, names: tuple[str, ...], train: set[str
 
 @figures.house()
 def draw_toy(results: Results, tables: Tables) -> Picture:
-    """Figure 7: (a) P(n) over time with simulated learners, (b) critical time against n, (c) the model's prediction of
-    measured curves at larger distances from p fitted at distance 1."""
-    page = figures.figure(columns=2, height=2.5)
-    axes = page.subplots(1, 3)
+    """Figure 7: (a) P(n) over time with simulated learners, (b) critical time against n; the model's prediction of
+    measured curves at larger distances from p fitted at distance 1, with (c) three and (d) four variables."""
+    page = figures.figure(columns=2, height=4.4)
+    axes = page.subplots(2, 2).ravel()
     toy = tables["toy"]
     figures.panel(axes[0], "a", f"Toy model, p = {P_TOY:g}")
     for n, rows in toy.groupby("n"):
@@ -126,37 +143,37 @@ def draw_toy(results: Results, tables: Tables) -> Picture:
     axes[0].set(xlabel="step t", ylabel="P(n)", xlim=(0, 150))
     axes[0].legend(loc="lower right")
     figures.panel(axes[1], "b", f"Steps to reach P* = {LEVEL:g}")
-    for shade, (p, rows) in zip(("#1a1c20", "#5c626b", "#9aa0a8"), tables["critical"].groupby("p")):
-        axes[1].plot(rows["n"], rows["t"], "o-", ms=2.4, lw=1, color=shade, label=f"p = {p:g}")
     axes[1].set(
-        xlabel="abilities n", ylabel="critical step t*", ylim=(0, 1.5 * float(tables["critical"]["t"].max()))
+        xlabel="abilities n", ylabel="critical step t*", ylim=(0, 1.05 * float(tables["critical"]["t"].max()))
     )
-    axes[1].legend(loc="upper left")
-    figures.panel(axes[2], "c", "Measured and predicted")
-    _predicted(axes[2], tables)
+    ends = []
+    for shade, (p, rows) in zip(("#1a1c20", "#5c626b", "#9aa0a8"), tables["critical"].groupby("p")):
+        axes[1].plot(rows["n"], rows["t"], "o-", ms=2.4, lw=1, color=shade)
+        ends.append((float(rows["t"].iloc[-1]), Line(shade, f"p = {p:g}")))
+    figures.name_ends(axes[1], ends)
+    for ax, letter, variables in zip(axes[2:], "cd", sorted(tables["curves"]["variables"].unique())):
+        figures.panel(ax, letter, f"Measured and predicted, {variables} variables")
+        _predicted(ax, tables, variables)
     figures.caption(
         page,
-        f"a: lines are the closed form, dots 20,000 simulated learners. c: {seeds_of(tables['curves'])}; dashed: P(n) "
-        "at distance n with p fitted at distance 1, mean over seeds; distance 3 from four variables.",
+        f"a: lines are the closed form, dots 20,000 simulated learners. c, d: {seeds_of(tables['curves'])}; dashed: "
+        "P(n) at distance n with p fitted at distance 1, mean over seeds.",
     )
     return page
 
 
-def _predicted(ax: Axes, tables: Tables) -> None:
+def _predicted(ax: Axes, tables: Tables, variables: int) -> None:
     figures.accuracy_axes(ax)
     curves, fits, ends = tables["curves"], tables["fits"], []
-    most = curves.groupby("distance")["variables"].min()
-    for distance, variables in most.items():
+    own = curves[(curves["variables"] == variables) & (curves["distance"] > 0)]
+    for distance, rows in own.groupby("distance"):
         number = int(str(distance).split(".")[0])
-        if number == 0:
-            continue
         line = Line(figures.distance_colour(number), figures.distance_name(number))
-        rows = curves[(curves["distance"] == distance) & (curves["variables"] == variables)]
         found = figures.band(ax, rows, line)
         ends.append((float(found["mean"].iloc[-1]), line))
         steps = found["step"].to_numpy(dtype=float)
-        own = fits[(fits["variables"] == variables) & (fits["distance"] == distance)]
-        told = np.mean([success_probability(steps, p, number) for p in own["p"]], axis=0)
+        fitted = fits[(fits["variables"] == variables) & (fits["distance"] == distance)]["p"]
+        told = np.mean([success_probability(steps, p, number) for p in fitted], axis=0)
         ax.plot(steps, told, color=line.colour, lw=1, ls=(0, (4, 1.5)))
     figures.name_ends(ax, ends)
 
@@ -170,7 +187,7 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
         space, split = member.world.space, member.split
         shares = tables["readings"].query(f"variable == '{variable}'")
         empty = tables["empty"].set_index("variable")["read"][variable]
-        page = figures.figure(columns=2, height=3.3)
+        page = figures.figure(columns=2, height=3.9)
         axes = page.subplots(2, 4)
         images = member.world.on_paper(member.samples().numpy())
         for ax, cls, drawn in zip(axes.flat, space, images):
@@ -180,15 +197,23 @@ def draw_probes(variable: str) -> Callable[[Results, Tables], Picture]:
             ax.spines[:].set(visible=True, color=figures.distance_colour(split.distance(cls)), linewidth=1.6)
             value = space.concepts[space.variable(variable)].values[cls[space.variable(variable)]]
             ax.set_title(f"{code}  {value}", fontsize=7.5, loc="center")
-            mean = shares[shares["class"] == code].groupby("reader")["value"].mean()
-            ax.set_xlabel("   ".join(f"{name} {mean[name]:.2f}" for name in mean.index), fontsize=6.2)
+            ax.set_xlabel(_shares(shares[shares["class"] == code]), fontsize=6.2)
         figures.caption(
             page,
             f"Mean of {images.shape[1]} final images of seed {member.recipe.seed}; shares on which {variable} is read "
-            f"right, mean over {shares['seed'].nunique()} seeds: the judge on all final images, the analytic readout "
-            f"and the paper's linear probes on those kept, which know no empty image and read {empty} in one. "
-            f"Frames: distance from training. Digits: {space.order}.",
+            f"right, mean ± 1 standard deviation over {shares['seed'].nunique()} seeds: the judge on all final images, "
+            f"the analytic readout and the paper's linear probes on those kept, which know no empty image and read "
+            f"{empty} in one. Frames: distance from training. Digits: {space.order}.",
         )
         return page
 
     return draw
+
+
+def _shares(readings: pd.DataFrame) -> str:
+    """What each reader reads right, a line for each: mean and, where there are several seeds, standard deviation."""
+    found = readings.groupby("reader")["value"].agg(["mean", "std"])
+    spread = found["std"].map(lambda std: f" ± {std:.2f}" if np.isfinite(std) else "")
+    return "\n".join(
+        f"{name} {mean:.2f}{more}" for name, mean, more in zip(found.index, found["mean"], spread)
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -11,7 +13,7 @@ from conceptlab import figures
 from conceptlab.concepts import Class, ConceptSpace, Split, concept_graph
 from conceptlab.studies.okawa2023.settings import FOUR, MINIMAL, SETTINGS
 from conceptlab.studies.study import Results, Scale, Tables
-from conceptlab.worlds import World
+from conceptlab.worlds import Shapes, World
 from conceptlab.worlds import build as build_world
 
 _SEED = 5
@@ -64,6 +66,12 @@ def examples(world: World, cls: Class, n: int, seed: int = _SEED) -> np.ndarray:
     return world.on_paper((images * 255).round().astype(np.uint8))
 
 
+def mean_example(world: World, cls: Class) -> np.ndarray:
+    """A class at the mean of everything that varies within it."""
+    assert isinstance(world, Shapes)
+    return examples(replace(world, size_jitter=0.0, colour_jitter=0.0, location=0.0, angle=0.0), cls, 1)[0]
+
+
 @figures.house()
 def draw_fig2(results: Results, tables: Tables) -> Picture:
     """(a) tuples and images of the training classes, (b) pairs that differ in one element, (c) tuples never seen."""
@@ -106,17 +114,19 @@ def draw_fig3(results: Results, tables: Tables) -> Picture:
     world, split = cube(results.scale)
     space = world.space
     page = figures.figure(columns=2, height=3.1)
-    left, right = page.subplots(1, 2, width_ratios=(1.5, 1))
+    left, right = page.subplots(1, 2, width_ratios=(1, 1.2))
     figures.panel(left, "a", "Concept graph")
-    pictures = {cls: figures.thumbnail(examples(world, cls, 1)[0]) for cls in space}
+    pictures = {cls: figures.thumbnail(mean_example(world, cls)) for cls in space}
     figures.draw_graph(left, space, split, thumbnails=pictures)
     figures.panel(right, "b", "Objects of class 001")
-    figures.contact_sheet(right, examples(world, space.parse("001"), 16), columns=4)
-    free = ", ".join(variable.name for variable in space.free) or "none"
+    right.set_anchor("NW")
+    figures.contact_sheet(right, examples(world, space.parse("001"), 24), columns=6)
+    names = ["location" if variable.name in ("x", "y") else variable.name for variable in space.free]
+    free = ", ".join(dict.fromkeys(names)) or "none"
     figures.caption(
         page,
-        f"Digits: {space.order}. Frames: distance from training (blue: seen). Free variables: {free}, and the jitter "
-        "of size and colour. 001 is a large blue circle; the paper's caption calls it small.",
+        f"Digits: {space.order}. a: classes at their means; frames: distance from training (blue: seen). b: free are "
+        f"{free}, and the jitter of size and colour. 001 is a large blue circle; the paper's caption calls it small.",
     )
     return page
 

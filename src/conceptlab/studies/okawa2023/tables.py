@@ -42,8 +42,15 @@ def at_common_steps(curves: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
 
 def shown(curves: pd.DataFrame) -> pd.DataFrame:
-    """The rows that pictures are drawn from: without what was drawn in place of what."""
-    return curves[curves["measure"] != "drawn"].reset_index(drop=True)
+    """The rows that pictures are drawn from: without what was drawn in place of what, and with coordinates of images in
+    which something is drawn. An empty one counts as halfway along every variable, and a class that is half empty would
+    seem to float in the middle of the cube; where most images are empty there is no coordinate."""
+    keys = [name for name in curves.columns if name not in ("distance", "variable", "measure", "value")]
+    empty = curves[(curves["measure"] == "drawn") & (curves["variable"] == "nothing")]
+    share = curves[keys].join(empty.set_index(keys)["value"], on=keys)["value"].fillna(0.0)
+    among = ((curves["value"] - share / 2) / (1 - share)).where(share <= 0.5)
+    own = curves.assign(value=curves["value"].where(curves["measure"] != "coordinate", among))
+    return own[own["measure"] != "drawn"].reset_index(drop=True)
 
 
 def joint(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
