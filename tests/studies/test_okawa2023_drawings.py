@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from conceptlab import figures
-from conceptlab.studies.okawa2023 import draw_order, draw_world, tables
+from conceptlab.concepts import Split
+from conceptlab.studies.okawa2023 import STUDY, draw_data, draw_order, draw_world, recipes, tables
+from conceptlab.studies.okawa2023.settings import MINIMAL
+from conceptlab.studies.study import Results
 from conceptlab.worlds import OKAWA2023, Shapes
+from tests.studies.okawa_members import write_members
 
 
 def test_empty_images_have_no_place_in_the_cube() -> None:
@@ -53,3 +60,76 @@ def test_shares_come_with_their_spread_over_seeds() -> None:
         {"reader": ["judge", "judge", "linear"], "seed": [0, 1, 0], "value": [0.8, 1.0, 0.5]}
     )
     assert draw_order._shares(shares) == "judge 0.90 ± 0.14\nlinear 0.50"
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    wanted = recipes.figure9("tiny", [0, 1, 2])
+    store = write_members(wanted, tmp_path_factory.mktemp("tuned"))
+    return Results([store.member(recipe) for recipe in wanted], "tiny", [0, 1, 2])
+
+
+def test_the_seed_shown_is_the_median_one_or_nearest_to_it_of_those_kept(
+    tuned: Results, tmp_path: Path
+) -> None:
+    finals = pd.DataFrame({"seed": [0, 1, 2] * 2, "mode": "before", "class": ["010"] * 3 + ["011"] * 3,
+                           "value": [0.0, 0.9, 0.5] * 2})  # fmt: skip
+    member, rank = draw_data._typical(tuned.members, finals)
+    assert (member.recipe.seed, rank) == (2, 2)
+    before = [one for one in tuned.members if one.recipe.start is None]
+    kept = []
+    for one in before:
+        place = tmp_path / one.path.name
+        shutil.copytree(one.path, place)
+        if one.recipe.seed == 2:
+            shutil.rmtree(place / "samples")
+        kept.append(type(one)(place))
+    member, rank = draw_data._typical(kept, finals)
+    assert member.recipe.seed == 0
+    assert rank == 3
+
+
+def test_spread_and_shares_stay_between_0_and_1(tuned: Results) -> None:
+    figure = STUDY.figure("fig9")
+    made = figure.tables(tuned)
+    finals = made["finals"]
+    finals.loc[finals["seed"] == 0, "value"] = 0.2
+    finals.loc[finals["seed"] != 0, "value"] = 1.0
+    page = figure.draw(tuned, made)
+    page.draw_without_rendering()
+    titled = {ax.get_title(loc="left"): ax for ax in page.axes}
+    bars = [
+        line
+        for ax in page.axes
+        for group in ax.containers
+        for line in getattr(group, "lines", [[], [], []])[2]
+    ]
+    ends = np.concatenate([segment[:, 1] for line in bars for segment in line.get_segments()])
+    assert ends.max() == pytest.approx(1.0)
+    assert ends.min() >= 0
+    stacks = titled["Drawn as, tuned with 101"].patches
+    sums: dict[float, float] = {}
+    for bar in stacks:
+        place = round(bar.get_x() + bar.get_width() / 2, 3)  # pyright: ignore[reportAttributeAccessIssue]
+        sums[place] = sums.get(place, 0.0) + bar.get_height()  # pyright: ignore[reportAttributeAccessIssue]
+    assert len(sums) == 9
+    assert max(sums.values()) <= 1 + 1e-6
+    assert min(sums.values()) > 0.5
+
+
+def test_classes_at_one_distance_differ_in_dashes_and_critical_numbers_have_codes() -> None:
+    codes, counts = ("100", "101", "110", "111"), (0, 10, 100)
+    rows = [{"series": "100", "role": "in" if code == "100" else "out", "variable": "", "class": code, "number": n,
+             "seed": 0, "value": float(n > 10 * at)} for at, code in enumerate(codes) for n in counts]  # fmt: skip
+    critical = [{"series": "100", "variable": "", "class": code, "time": time}
+                for code, time in zip(codes, (10.0, 100.0, 100.0, np.nan))]  # fmt: skip
+    made = {"samples": pd.DataFrame(rows), "critical": pd.DataFrame(critical)}
+    ax = figures.figure(columns=1).add_subplot()
+    split = Split(Shapes(**OKAWA2023).space, dict.fromkeys(MINIMAL, 1))
+    draw_data._against_count(ax, made, "100", split)
+    curves = [line for line in ax.lines if len(line.get_xdata()) == len(counts)]  # pyright: ignore
+    looks = [(str(line.get_color()), line.is_dashed()) for line in curves]
+    assert len(set(looks)) == len(codes), "two classes look the same"
+    said = [text.get_text() for text in ax.texts]
+    assert "100" in said
+    assert "101  110" in said

@@ -101,7 +101,7 @@ def name_ends(ax: Axes, ends: Sequence[tuple[float, Line]]) -> None:
     beside = ax.transAxes + ScaledTranslation(5 / 72, 0, ax.figure.dpi_scale_trans)
     for place, (_, line) in zip(_apart(wanted, rooms), named):
         ax.text(
-            1, place, line.label, transform=beside, color=_legible(line.colour), fontsize=size, va="center",
+            1, place, line.label, transform=beside, color=legible(line.colour), fontsize=size, va="center",
             linespacing=1.0,
         )  # fmt: skip
 
@@ -120,7 +120,7 @@ def _apart(wanted: Sequence[float], rooms: Sequence[float]) -> list[float]:
     return placed
 
 
-def _legible(colour: str | tuple[float, float, float]) -> tuple[float, float, float]:
+def legible(colour: str | tuple[float, float, float]) -> tuple[float, float, float]:
     """A colour darkened until text in it reads on white (contrast of at least 4.5 : 1)."""
     red, green, blue = to_rgb(colour)
     while 1.05 / (style.luminance((red, green, blue)) + 0.05) < 4.5:
@@ -181,7 +181,7 @@ def _class_lines(ax: Axes, rows: pd.DataFrame, look: Line) -> list[tuple[float, 
         step = apart[cls].idxmax()
         ax.annotate(
             str(cls), (float(str(step)), float(wide[cls][step])), (2, -2), textcoords="offset points",
-            fontsize=5.8, color=_legible(look.colour), va="top",
+            fontsize=5.8, color=legible(look.colour), va="top",
         )  # fmt: skip
     return [
         (float(np.mean(list(ends.values()))), replace(look, label=_codes(list(ends))))

@@ -175,7 +175,9 @@ def _name_axes(ax: Axes, space: ConceptSpace, *, pictures: bool) -> None:
         away = np.array([-1.0, 0.0]) if angle > 60 else np.array([np.sin(np.radians(angle)), -1.0])
         distance = (30 if pictures else 21) if angle <= 60 else (24 if pictures else 14)
         # A slanted name would begin where the one below ends: a little further along its edge.
-        along = 7 * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))]) if 0 < angle <= 60 else 0
+        along = (
+            10 * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))]) if 0 < angle <= 60 else 0
+        )
         ax.annotate(
             style.plain(f"{variable.name}: {' → '.join(variable.values)}"),
             _point((a + b) / 2), _point(distance * away + along),

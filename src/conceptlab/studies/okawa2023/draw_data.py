@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -10,6 +13,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Split
 from conceptlab.figures import Line
+from conceptlab.store import Member
 from conceptlab.studies.okawa2023.draw_order import graph_with_paths, seeds_of
 from conceptlab.studies.okawa2023.recipes import ADDED, SERIES
 from conceptlab.studies.okawa2023.settings import MINIMAL, THRESHOLD
@@ -19,6 +23,12 @@ from conceptlab.studies.study import Results, Tables
 _MODES = {"before": "#8a8f98", "old data kept": "#009E73", "new class alone": "#D55E00"}
 _APART = 2.1
 """Numbers whose ratio is smaller are not both labelled."""
+_RARELY = 0.02
+"""What no model draws in more than this share of images is not named."""
+_ASKED = ("010", "011", "101")
+"""Classes whose drawings are told in full."""
+_SHIFTS = (-0.24, 0.0, 0.24)
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
 _MARKERS = {"before": "o", "old data kept": "s", "new class alone": "^"}
 
 
@@ -53,17 +63,34 @@ def _against_count(ax: Axes, tables: Tables, series: str, split: Split) -> None:
     critical = tables["critical"]
     critical = critical[(critical["series"] == series) & (critical["variable"] == "")]
     figures.accuracy_axes(ax, "final accuracy")
-    ends = []
+    ends, reached, met = [], {}, Counter()
     for cls, rows in samples.groupby("class"):
         distance = 0 if cls == series else split.distance(split.space.parse(str(cls)))
-        line = Line(figures.distance_colour(distance), str(cls), figures.distance_marker(distance))
+        look = figures.distance_colour(distance), str(cls), figures.distance_marker(distance)
+        # Classes at one distance share their colour, and so differ in their dashes.
+        line = Line(*look, _DASHES[met[distance] % len(_DASHES)])
+        met[distance] += 1
         found = figures.band(ax, rows, line, x="number")
         ends.append((float(found["mean"].iloc[-1]), line))
         number = critical[critical["class"] == cls]["time"].median()
         if np.isfinite(number):
-            ax.axvline(number, color=line.colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+            reached.setdefault(float(number), []).append(line)
     count_axis(ax, sorted(samples["number"].unique()))
     figures.name_ends(ax, ends)
+    for number, lines in reached.items():
+        _critical(ax, number, lines)
+
+
+def _critical(ax: Axes, number: float, lines: Sequence[Line]) -> None:
+    """A critical number with the codes of the classes that it is of, written upwards on the side where they are learnt:
+    what is not learnt yet lies below, what is lies above. At the end of the axis there is no room but before it."""
+    colour = lines[0].colour if len(lines) == 1 else "#5c626b"
+    ax.axvline(number, color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+    last = 1.2 * number > ax.get_xlim()[1] / 1.3
+    ax.annotate(
+        "  ".join(line.label for line in lines), (number, 0.15), (-3 if last else 3, 0), rotation=90, fontsize=5.8,
+        textcoords="offset points", ha="right" if last else "left", va="bottom", color=figures.legible(colour),
+    )  # fmt: skip
 
 
 def count_axis(ax: Axes, counts: list[int]) -> None:
@@ -91,36 +118,81 @@ def _legible(counts: list[int]) -> list[str]:
 
 @figures.house()
 def draw_adversarial(results: Results, tables: Tables) -> Picture:
-    """(a) the adversarial set and where its classes go, with drawings of small circles over training; (b) accuracy of
-    every class before and after each fine-tuning."""
-    before = [member for member in results.members if member.recipe.start is None]
-    member = before[0]
+    """(a) the adversarial set and where its classes go, (b) drawings of small circles; (c–e) accuracy of every class
+    before and after each fine-tuning, (f–h) what three classes were drawn as."""
+    finals = tables["finals"]
+    member, rank = _typical(results.members, finals)
     space = member.world.space
-    page = figures.figure(columns=2, height=5.2)
-    grid = page.add_gridspec(2, 6, height_ratios=(1.15, 1))
+    page = figures.figure(columns=2, height=7.2)
+    grid = page.add_gridspec(5, 6, height_ratios=(1.25, 0.07, 1, 0.07, 1))
     left, right = page.add_subplot(grid[0, :3]), page.add_subplot(grid[0, 3:])
     graph_with_paths(left, tables["curves"].query("mode == 'before'"), member)
-    right.set_title(f"Drawings (seed {member.recipe.seed})")
+    figures.panel(right, "b", f"Drawings (seed {member.recipe.seed})")
     samples_over_training(right, member, [space.parse(code) for code in ("010", "011", "111")])
-    axes = [page.add_subplot(grid[1, start : start + 2]) for start in (0, 2, 4)]
-    for place, (ax, added) in enumerate(zip(axes, ADDED)):
-        figures.panel(ax, "bcd"[place], f"Fine-tuned with {added}")
-        _by_class(ax, tables["finals"], added)
-    for mode, colour in _MODES.items():
-        axes[0].plot([], [], _MARKERS[mode], color=colour, ms=4, label=mode)
-    handles, names = axes[0].get_legend_handles_labels()
-    page.legend(handles, names, loc="outside upper right", ncols=3)
+    rows = ((1, "cde", "Fine-tuned with", _by_class), (3, "fgh", "Drawn as, tuned with", _drawn_as))
+    for row, letters, title, part in rows:
+        axes = [page.add_subplot(grid[row + 1, start : start + 2]) for start in (0, 2, 4)]
+        for ax, letter, added in zip(axes, letters, ADDED):
+            figures.panel(ax, letter, f"{title} {added}")
+            part(ax, tables, added)
+        _key(page.add_subplot(grid[row, :]), axes[0])
+    seeds = finals["seed"].nunique()
     figures.caption(
         page,
-        f"{tables['finals']['seed'].nunique()} seeds; bars: ± 1 standard deviation over seeds. "
-        f"Digits: {space.order}. Fine-tuning at the training learning rate, held constant. Shaded: the classes trained "
-        "on before. Forgetting with the new class alone is shown, not claimed.",
+        f"{seeds} seeds. Digits: {space.order}. a, among images in which something is drawn. b: by how well it draws "
+        f"small circles this seed is number {rank} of {seeds}. c–e: mean ± 1 standard deviation over seeds, cut at 0 "
+        "and 1; shaded: the classes trained on before. f–h: shares of final images, mean over seeds; above each bar "
+        "what it was trained on. Fine-tuning at the training learning rate, held constant. Forgetting with the new "
+        "class alone is shown, not claimed.",
     )
     return page
 
 
-def _by_class(ax: Axes, finals: pd.DataFrame, added: str) -> None:
+def _key(ax: Axes, of: Axes) -> None:
+    """The legend of a row of panels, in a row of its own above them."""
+    handles, names = of.get_legend_handles_labels()
+    ax.axis("off")
+    ax.legend(
+        handles, names, loc="center", ncols=len(names), columnspacing=1.4, handletextpad=0.4, handlelength=1.2
+    )
+
+
+def _typical(members: Sequence[Member], finals: pd.DataFrame) -> tuple[Member, int]:
+    """The model before fine-tuning whose accuracy of small circles is the median over seeds, or the one nearest to it
+    of which drawings were kept, and its rank."""
+    before = [member for member in members if member.recipe.start is None]
+    circles = finals[(finals["mode"] == "before") & finals["class"].isin(["010", "011"])]
+    ranks = circles.groupby("seed")["value"].mean().rank(method="first", ascending=False)
+    kept = [member for member in before if member.sample_steps] or before
+    middle = (len(ranks) + 1) // 2
+    chosen = min(kept, key=lambda member: (abs(ranks[member.recipe.seed] - middle), member.recipe.seed))
+    return chosen, int(ranks[chosen.recipe.seed])
+
+
+def _drawn_as(ax: Axes, tables: Tables, added: str) -> None:
+    """For three classes that were unseen, what was drawn: a bar before and one after each fine-tuning."""
+    drawn = tables["drawn"][tables["drawn"]["class"].isin(_ASKED)]
+    seeds = tables["finals"]["seed"].nunique()
+    colours = figures.class_colours(sorted(set(tables["finals"]["class"]))) | {"nothing": "#dcdfe4"}
+    common = drawn.groupby("drawn")["value"].max() > _RARELY
+    own = drawn[drawn["added"].isin(["", added])].groupby(["class", "mode", "drawn"])["value"].sum() / seeds
+    for code in (code for code in colours if common.get(code, False)):
+        ax.plot([], [], "s", color=colours[code], label=code)
+    for place, cls in enumerate(_ASKED):
+        for shift, mode in zip(_SHIFTS, _MODES):
+            low = 0.0
+            for code, colour in colours.items():
+                share = float(own.get((cls, mode, code), 0.0))
+                ax.bar(place + 1.15 * shift, share, 0.25, bottom=low, color=colour, lw=0)
+                low += share
+            ax.plot(place + 1.15 * shift, 1.06, _MARKERS[mode], color=_MODES[mode], ms=3.2)
+    ax.set(ylim=(0, 1.12), xlabel="class asked for", ylabel="share of images", yticks=np.linspace(0, 1, 6))
+    ax.set_xticks(range(len(_ASKED)), _ASKED)
+
+
+def _by_class(ax: Axes, tables: Tables, added: str) -> None:
     figures.accuracy_axes(ax, "final accuracy")
+    finals = tables["finals"]
     ax.set_xlabel("class")
     own = finals[finals["added"].isin(["", added])]
     codes = sorted(own["class"].unique())
@@ -128,13 +200,16 @@ def _by_class(ax: Axes, finals: pd.DataFrame, added: str) -> None:
     for place, code in enumerate(codes):
         if code in old:
             ax.axvspan(place - 0.5, place + 0.5, color="#0072B2", alpha=0.09, lw=0)
-    for shift, mode in zip((-0.24, 0.0, 0.24), _MODES):
+    for shift, mode in zip(_SHIFTS, _MODES):
         found = figures.over_seeds(own[own["mode"] == mode], x="class")
         if found.empty:
             continue
         at = [codes.index(str(code)) + shift for code in found["class"]]
+        # An accuracy lies between 0 and 1, and so does what is drawn of its spread.
+        mean, spread = found["mean"].to_numpy(dtype=float), found["std"].fillna(0).to_numpy(dtype=float)
+        ends = np.minimum(spread, mean), np.minimum(spread, 1 - mean)
         ax.errorbar(
-            at, found["mean"], found["std"].fillna(0), fmt=_MARKERS[mode], color=_MODES[mode], ms=3.6, lw=1,
+            at, mean, ends, fmt=_MARKERS[mode], color=_MODES[mode], ms=3.6, lw=1, label=mode,
         )  # fmt: skip
     ax.set_xticks(range(len(codes)), codes, rotation=60, fontsize=6.5)
 
