@@ -178,7 +178,7 @@ def _class_lines(ax: Axes, rows: pd.DataFrame, look: Line) -> list[tuple[float, 
     furthest = apart.max()
     if not groups and furthest.max() > _OWN_WAY:
         cls = furthest.idxmax()
-        step = apart[cls].idxmax()
+        step = wide.index[int(np.nanargmax(apart[cls].to_numpy(dtype=float)))]
         ax.annotate(
             str(cls), (float(str(step)), float(wide[cls][step])), (2, -2), textcoords="offset points",
             fontsize=5.8, color=legible(look.colour), va="top",

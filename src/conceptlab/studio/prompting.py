@@ -204,8 +204,10 @@ def draw(
     drawn = to_image(pixels, recipe.pixels)
     tell(total, total)
     plain, asked = drawn.split(images)
-    pictures = (_pixels(member.world, images) for images in (plain, asked))
-    return Drawn(*pictures, _read(member, cls, plain), _read(member, cls, asked))
+    world = member.world
+    return Drawn(
+        _pixels(world, plain), _pixels(world, asked), _read(member, cls, plain), _read(member, cls, asked)
+    )
 
 
 @lru_cache(maxsize=8)

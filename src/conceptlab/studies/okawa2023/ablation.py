@@ -130,7 +130,7 @@ def _ratios(ax: Axes, found: pd.DataFrame, switches: Sequence[str]) -> None:
         low, high = float(str(row.low)), float(str(row.high))
         ax.plot([place] * 2, [max(low, 1 / reach / 2), min(high, 2 * reach)], color=colour, lw=1)
         ax.plot(
-            [place], [row.ratio], figures.distance_marker(number), ms=5, mec=colour, mew=1,
+            [place], [float(str(row.ratio))], figures.distance_marker(number), ms=5, mec=colour, mew=1,
             mfc=colour if row.moved else "white",
         )  # fmt: skip
     ax.set(

@@ -98,7 +98,7 @@ def _first_variable(ax: Axes, curves: pd.DataFrame, first: Variable) -> None:
     rows = rows.assign(first=[first.values[int(cls[0])] for cls in rows["class"]])
     colours, ends = figures.class_colours(list(first.values)) | _GENDERS, []
     for (name, distance), own in rows.groupby(["first", "distance"]):
-        number = int(distance)
+        name, number = str(name), int(float(str(distance)))
         line = Line(colours[name], f"{figures.plain(name)}, {figures.distance_name(number)}",
                     figures.distance_marker(number), _DASHES[min(number, len(_DASHES) - 1)])  # fmt: skip
         found = figures.band(ax, own, line)
