@@ -84,8 +84,8 @@ def draw_fig2(results: Results, tables: Tables) -> Picture:
     figures.panel(axes[1], "b", "One element altered")
     centre = split.train[0]
     pairs = [cls for cls in split.train if space.distance(cls, centre) == 1]
-    # One seed for both images of a pair: everything that is not altered stays the same.
-    images = [np.stack([examples(world, c, 1)[0] for c in (centre, other)]) for other in pairs]
+    # Both at their means: everything that is not altered stays the same.
+    images = [np.stack([mean_example(world, c) for c in (centre, other)]) for other in pairs]
     names = [_altered(space, centre, other) for other in pairs]
     figures.strip(axes[1], np.stack(images), names, ["from", "to"], xlabel="")
     figures.panel(axes[2], "c", "Test: tuples never seen")
