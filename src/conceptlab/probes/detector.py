@@ -23,7 +23,8 @@ STRIDE = 2
 THRESHOLD = 0.5
 """The heat above which a peak counts as an object."""
 FEW, LEAST_FEW, LEAST_MANY = 6, 0.99, 0.95
-"""A detector may judge if it counts 99 % of images with up to six objects exactly, and 95 % with any more."""
+"""A detector may judge if it counts 99 % of the images of each number of objects up to six exactly, and 95 % of each
+larger number."""
 # Standard deviation of a centre in the map it learns, in places of the map. So wide that a place beside the centre is
 # hardly punished: with .7 a centre between two places split its heat, and many objects stayed just above the threshold.
 _SPREAD = 1.0
@@ -107,12 +108,12 @@ class Detector(LearnedProbe):
 
 def shortfall(exact: Mapping[str, float]) -> str | None:
     """Why a detector with these shares of exact counts, by number of objects, may not judge; None if it may."""
-    few = [share for count, share in exact.items() if int(count) <= FEW]
-    many = [(share, count) for count, share in exact.items() if int(count) > FEW]
-    if (mean := sum(few) / len(few)) < LEAST_FEW:
-        return f"counts {mean:.1%} of images with up to {FEW} objects right, less than {LEAST_FEW:.0%}"
-    if many and min(many)[0] < LEAST_MANY:
-        return f"counts {min(many)[0]:.1%} of images with {min(many)[1]} objects right, less than {LEAST_MANY:.0%}"
+    # Number by number: a mean over them would let one fail that the others make up for.
+    for count, share in sorted(exact.items(), key=lambda of: int(of[0])):
+        least = LEAST_FEW if int(count) <= FEW else LEAST_MANY
+        if share < least:
+            objects = "object" if int(count) == 1 else "objects"
+            return f"counts {share:.1%} of images with {count} {objects} right, less than {least:.0%}"
     return None
 
 
