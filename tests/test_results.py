@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conceptlab.probes.detector import shortfall
 from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
 from conceptlab.store import FigureRun, Store, find_figures
@@ -67,6 +68,13 @@ def test_every_verdict_follows_from_the_tables_with_the_claims_as_they_are(runs,
                 old.kind != "identity"
             ):  # those are errors of rounding, which other processors round otherwise
                 assert math.isclose(old.value, new.value, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def test_every_detector_that_judged_may_still_judge():
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in RESULTS.glob("members/*/probe.json")]
+    detectors = [record["judge"] for record in records if record["judge"]["name"] == "detector"]
+    assert detectors
+    assert not any(shortfall(judge["validation"]["per_class"]) for judge in detectors)
 
 
 def test_what_was_tried_is_told_for_every_claim_that_did_not_reproduce(runs):
