@@ -33,7 +33,7 @@ def table(rng: np.random.Generator, effect: float, seeds: int = 6) -> dict[str, 
                     kept = 0.7 + effect * (level + far - 0.7) + 0.03 * rng.standard_normal()
                     rows.append((seed, experiment, trained, reach, kept, 20 * kept))
     columns = ["seed", "experiment", "trained", "reach", "kept", "k_max"]
-    return {"summary": pd.DataFrame(rows, columns=columns).assign(experiment_reach=1)}
+    return {"summary": pd.DataFrame(rows, columns=columns).assign(experiment_reach=1, most=30)}
 
 
 def own(name: str, tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -85,6 +85,30 @@ def test_summary_on_curves_whose_answer_is_known():
     # What was never learned is not kept.
     assert found.loc["3", "k_max"] == 0
     assert pd.isna(found.loc["3", "kept"])
+
+
+def _k_max(local: list[int], other: list[int], most: int = 12) -> dict[str, pd.DataFrame]:
+    rows = [
+        (seed, experiment, 3, WHOLE, float("nan"), value, most)
+        for experiment, values in (("3", local), ("2", other))
+        for seed, value in enumerate(values)
+    ]
+    columns = ["seed", "experiment", "trained", "reach", "kept", "k_max", "most"]
+    return {"summary": pd.DataFrame(rows, columns=columns)}
+
+
+def test_k_max_at_the_most_conditions_is_a_lower_bound():
+    claim = CLAIMS["local-k-max-3"]
+    found = claim.measure(_k_max([12, 9, 0], [4, 12, 12]))
+    assert found.low.tolist() == [8, -np.inf, -np.inf]
+    assert found.high.tolist() == [np.inf, -3, -12]
+    # Both kept everything that was asked for: nobody knows which goes further.
+    assert claim.measure(_k_max([12], [12])).unknown == 1
+    local, other = [11, 12, 12, 11, 12, 12], [2, 3, 4, 3, 2, 3]
+    assert judge([claim], _k_max(local, other), "paper")[0].verdict == "reproduced"
+    assert judge([claim], _k_max(other, local), "paper")[0].verdict == "not reproduced"
+    # As far as they were asked all keep everything: exact differences of 0 would say "not reproduced".
+    assert judge([claim], _k_max([12] * 6, [12] * 6), "paper")[0].verdict == "inconclusive"
 
 
 ALONE = {claim.id.removeprefix("bradley2025."): claim for claim in crowding.CLAIMS}
