@@ -86,7 +86,7 @@ LENGTH = tuple(
         _length(
             "local-k-max",
             "Enforced locality raises K_max",
-            "K_max of experiment 3 less that of experiment 2; where the most conditions asked for are kept, a lower bound",
+            "K_max of experiment 3 less that of experiment 2, a lower bound where all that was asked for is kept",
             "k_max",
             "3",
             "2",
