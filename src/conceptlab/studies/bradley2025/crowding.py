@@ -25,7 +25,8 @@ from conceptlab.studies.bradley2025.tables import LEAST_BASE, SETTINGS, labelled
 from conceptlab.studies.study import Figure, Results, Scale, Tables
 
 _LEAST: dict[Scale, int] = {"tiny": 1, "small": 10, "paper": 10}
-"""Shares of fewer conditions are noise, and not drawn (tiny runs have no more); claims count every condition."""
+"""A K is drawn where every seed has as many conditions (tiny runs have no more): shares of fewer are noise, and a
+mean over whichever seeds are left is of other seeds than the mean beside it. Claims count every condition."""
 _PLACES = {
     "alone": "Standing alone",
     "crowded": "With a neighbour",
@@ -124,7 +125,7 @@ def draw_crowding(results: Results, tables: Tables) -> Picture:
     ranges = sorted(int(value) for value in shares["trained"].unique())
     most, reach = int(shares["k"].max()), SIZES[results.scale].reach
     least = _LEAST[results.scale]
-    enough = shares[shares["conditions"] >= least]
+    enough = with_enough(shares, least)
     beside = len(ranges) == 1
     page = figures.figure(columns=2, height=2.6 if beside else 4.4)
     grid = page.add_gridspec(1 if beside else 2, 2 if beside else len(ranges))
@@ -144,9 +145,19 @@ def draw_crowding(results: Results, tables: Tables) -> Picture:
         page,
         f"{figures.seeds_text(shares['seed'].nunique())}. A neighbour: another condition at most {reach} "
         f"{'cell' if reach == 1 else 'cells'} away, as far as the networks of experiment 3 see. Grey: numbers of "
-        f"objects in training. Shares of fewer than {least} conditions a seed are not shown.",
+        f"objects in training. A K is shown where every seed has at least {least} such "
+        f"{'condition' if least == 1 else 'conditions'}.",
     )
     return page
+
+
+def with_enough(shares: pd.DataFrame, least: int) -> pd.DataFrame:
+    """Rows of those K, by setting and place, at which every seed of the setting has at least so many conditions."""
+    settings = [*SETTINGS]
+    seeds = shares.groupby(settings)["seed"].transform("nunique")
+    enough = shares.assign(enough=shares["conditions"] >= least)
+    counted = enough.groupby([*settings, "place", "k"])["enough"].transform("sum")
+    return shares[counted == seeds]
 
 
 FIGURES = (
