@@ -135,8 +135,8 @@ def draw_crowding(results: Results, tables: Tables) -> Picture:
             ax = page.add_subplot(grid[0, row] if beside else grid[row, column])
             rows = enough[(enough["trained"] == trained) & (enough["place"] == place)]
             rows = rows.assign(value=rows["met"] / rows["conditions"])
+            ax.set_ylim(-0.03, 1.05)  # before the names, which are placed by it
             value_lines(ax, rows, EXPERIMENT_LINES, "experiment", named=last and (row == 1 or not beside))
-            ax.set_ylim(-0.03, 1.05)
             k_axis(ax, most, trained)
             ax.set_ylabel("share met" if first and (row == 0 or not beside) else "")
             figures.panel(ax, letter if first else "", text if first else "")

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure as Picture
+from matplotlib.ticker import NullLocator
 
 from conceptlab import figures
 from conceptlab.figures.style import INK, MUTED, RULE
@@ -53,9 +54,10 @@ def draw_cpc(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{cases} seeds, each a random distribution: three regions of three pixels with two modes each, two pixels "
-        "beyond; band: ± 1 standard deviation over seeds. a–c: mean |∂ score_i / ∂ x_j| of one of them at "
+        "beyond; band: ± 1 standard deviation over seeds. "
+        r"a–c: mean $|\partial s_i / \partial x_j|$ of the score $s$ of one of them at "
         f"σ = {SHOWN_LEVEL:g}; lines separate regions. d, e: ε = {middle:g}. g, h: positions between the modes of two "
-        f"regions, modes coupled with ε = {shown:g}.",
+        f"regions, modes coupled with ε = {shown:g}. i: axes are linear near zero and logarithmic beyond.",
     )
     return page
 
@@ -103,10 +105,12 @@ def _over_coupling(ax: Axes, errors: pd.DataFrame) -> None:
         if coupling == "modes":
             start = found.iloc[0]
             grid = np.array([start["epsilon"], found["epsilon"].iloc[-1]])
-            ax.plot(grid, 0.5 * start["mean"] / start["epsilon"] * grid, color=MUTED, lw=0.8, ls=(0, (3, 2)))
+            guide = 0.5 * start["mean"] / start["epsilon"] * grid
+            ax.plot(grid, guide, color=MUTED, lw=0.8, ls=(0, (3, 2)))
+            # Below the line, whose slope is about one: right of its middle and down.
             ax.annotate(
-                "∝ ε", (grid[1], 0.5 * start["mean"] / start["epsilon"] * grid[1]), (2, -17),
-                textcoords="offset points", color=MUTED, fontsize=6.8, ha="right",
+                "∝ ε", tuple(np.sqrt([grid.prod(), guide.prod()])), (4, -4), textcoords="offset points",
+                color=MUTED, fontsize=6.8, ha="left", va="top",
             )  # fmt: skip
     ax.set_xscale("log")
     ax.set_yscale("log")
@@ -130,13 +134,20 @@ def _points(ax: Axes, points: pd.DataFrame, colour: str) -> None:
 
 
 def _distances(ax: Axes, samples: pd.DataFrame) -> None:
+    couplings = sorted(epsilon for epsilon in samples["epsilon"].unique() if epsilon > 0)
+    # Couplings go by powers of ten, and one of them is none; what is right has a distance of about zero, both ways.
+    ax.set_xscale("symlog", linthresh=couplings[0], linscale=0.4)
+    noise = float(samples.loc[samples["way"] == "joint", "distance"].abs().max())
+    ax.set_yscale("symlog", linthresh=noise, linscale=0.5)
     for way, (colour, marker, name) in _WAYS.items():
         figures.band(
             ax, samples[samples["way"] == way], figures.Line(colour, marker=marker), x="epsilon", y="distance"
         )
         ax.plot([], [], color=colour, marker=marker, ms=3, label=name)
     ax.axhline(0, color=INK, lw=0.6)
+    ax.set_xticks([0, *couplings], [f"{epsilon:g}" for epsilon in [0, *couplings]])
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel("coupling ε of modes")
     ax.set_ylabel("energy distance")
-    ax.set_ylim(top=1.45 * samples["distance"].max())
+    ax.set_ylim(top=4 * samples["distance"].max())
     ax.legend(loc="upper left", handlelength=1.5, labelspacing=0.3, labelcolor=MUTED)

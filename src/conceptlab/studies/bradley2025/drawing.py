@@ -68,6 +68,7 @@ def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: s
     """The share of met conditions against K, with the share by chance as a thin dashed line, one pair for each
     setting; names stand at the ends."""
     ends = []
+    ax.set_ylim(-0.03, 1.05)  # before the names, which are placed by it
     for value, line in looks.items():
         rows = chosen(curves, "share_met", **{by: value})
         if rows.empty:
@@ -75,7 +76,6 @@ def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: s
         found = figures.band(ax, rows, line, x="k")
         chance_line(ax, chosen(curves, "share_chance", **{by: value}), line)
         ends.append((float(found["mean"].iloc[-1]), line))
-    ax.set_ylim(-0.03, 1.05)
     ax.set_ylabel("share of conditions met")
     figures.name_ends(ax, ends)
 

@@ -128,10 +128,10 @@ def _spurious(ax: Axes, curves: pd.DataFrame, letter: str) -> None:
 
 def _precision(ax: Axes, curves: pd.DataFrame, letter: str) -> None:
     figures.panel(ax, letter, "Precision")
+    ax.set_ylim(-0.03, 1.05)
     value_lines(ax, chosen(curves, "precision"), EXPERIMENT_LINES, "experiment", named=True)
     # All K are met, and beside them there are those that nobody labelled.
     _expected(ax, curves, lambda rows: rows["k"] / (rows["k"] + rows["value"]))
-    ax.set_ylim(-0.03, 1.05)
     ax.set_ylabel("of objects found")
 
 
@@ -146,8 +146,8 @@ def _expected(ax: Axes, curves: pd.DataFrame, value: Callable[[pd.DataFrame], pd
 
 def _objects(ax: Axes, curves: pd.DataFrame, most: int, named: bool) -> None:
     ax.plot([0, most], [0, most], color=TRUTH, lw=0.8, zorder=1)
-    value_lines(ax, chosen(curves, "objects"), EXPERIMENT_LINES, "experiment", named=named)
     ax.set_ylim(bottom=0)
+    value_lines(ax, chosen(curves, "objects"), EXPERIMENT_LINES, "experiment", named=named)
     ax.set_yticks(range(0, most + 1, 1 if most <= 6 else 4))
     ax.set_ylabel("objects found")
 
