@@ -42,6 +42,19 @@ def test_any_module_can_be_named() -> None:
     assert not any(module._forward_hooks for module in at.denoiser.modules())
 
 
+def test_a_network_without_a_bottleneck_asks_for_a_module() -> None:
+    made = small.recipe(
+        world={"name": "discs", "resolution": 16, "cells": 4, "radius": 2.0, "most": 3},
+        train={"1": 4},
+        denoiser={"name": "cells", "width": 8, "blocks": 2},
+    )
+    at, condition = Level(*Cohort([made]).member(0), made.prediction, -2.0), torch.zeros(1, 4, 4)
+    with pytest.raises(InputError, match=r"no map of Cells is coarser than another.*module='blocks.1'"):
+        Bottleneck(at, condition, "unit")
+    assert Bottleneck(at, condition, "unit", "blocks.1")(torch.zeros(2, 3, 16, 16)).shape == (2, 8 * 4 * 4)
+    assert not any(module._forward_hooks for module in at.denoiser.modules())
+
+
 def test_concepts_are_compared_under_common_draws() -> None:
     world = build_world("circles", resolution=16, noise=0.0)
     groups, base = concept_features(world, (0, 0), pixels, 40, 0)

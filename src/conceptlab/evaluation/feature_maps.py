@@ -6,14 +6,14 @@ one's own. A denoiser has one inside, where its maps are coarsest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from conceptlab import random
-from conceptlab.errors import unknown
+from conceptlab.errors import InputError, unknown
 from conceptlab.evaluation.locality import Level
 from conceptlab.training.objective import to_model
 from conceptlab.worlds import World, derived_seed
@@ -29,7 +29,8 @@ def pixels(images: Tensor) -> Tensor:
 class Bottleneck:
     """What a denoiser makes of noisy images at one of its modules, all with the same condition.
 
-    By default the module is the last one in the run whose output is as coarse as any: the end of the bottleneck.
+    By default the module is the last one in the run whose output is as coarse as any: the end of the bottleneck. Where
+    all maps are equally coarse, as in `cells`, there is none, and a module has to be named.
     Noise is the same in every call, image by image, so that two sets of images are compared under the same noise.
     """
 
@@ -78,8 +79,20 @@ class Bottleneck:
         finally:
             for hook in hooks:
                 hook.remove()
-        smallest = min(size for size, _ in seen)
-        return [name for size, name in seen if size == smallest][-1]
+        sizes = {size for size, _ in seen}
+        if len(sizes) < 2:
+            raise InputError(
+                f"feature map 'Bottleneck': no map of {type(self.level.denoiser).__name__} is coarser than another, so "
+                f"it has no bottleneck; name a module, such as module='{_last_inner(seen)}'"
+            )
+        return [name for size, name in seen if size == min(sizes)][-1]
+
+
+def _last_inner(seen: Sequence[tuple[int, str]]) -> str:
+    """A module that could be named: the last but for those that end the network."""
+    names = [name for _, name in seen] or [""]
+    blocks = [name for name in names if name.startswith("blocks.") and name.count(".") == 1]
+    return (blocks or names)[-1]
 
 
 def concept_features(
