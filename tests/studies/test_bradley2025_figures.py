@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from conceptlab.studies.bradley2025.crowding import with_enough
 from conceptlab.studies.bradley2025.length import _k_max, _precision, _spurious
+from conceptlab.studies.bradley2025.shipped import learned_cosines, shipped_member
 from conceptlab.studies.bradley2025.tables import WHOLE
 
 
@@ -70,3 +71,12 @@ def test_crowding_draws_a_k_only_where_every_seed_has_enough_conditions():
     assert set(found.loc[found["experiment"] == "3", "k"]) == {8}
     assert len(found[found["experiment"] == "3"]) == 4
     assert list(found.loc[found["experiment"] == "1", "k"]) == [10]
+
+
+def test_the_shipped_network_learns_to_tell_colour_from_size():
+    found = learned_cosines(images=40, levels=(-2.0,))
+    pixels, inside = (found[found["space"] == space] for space in ("pixels", "bottleneck"))
+    assert pixels["cosine"].item() == pytest.approx(0.18, abs=0.02), "a larger disc and a paler one"
+    assert list(inside["step"]) == shipped_member().checkpoint_steps
+    first, last = inside["cosine"].iloc[[0, -1]]
+    assert abs(last) < pixels["cosine"].item() < first

@@ -22,8 +22,8 @@ _KINDS = {
 
 @figures.house()
 def draw_features(results: Results, tables: Tables) -> Picture:
-    page = figures.figure(columns=2, height=5.6)
-    grid = page.add_gridspec(3, 3, height_ratios=(0.85, 1, 1))
+    page = figures.figure(columns=2, height=7.6)
+    grid = page.add_gridspec(4, 3, height_ratios=(0.8, 1.1, 1.1, 0.85))
     top = page.add_subplot(grid[0, :])
     figures.panel(top, "a", "Light and content: mean images")
     _pictures(top, tables["pictures"])
@@ -37,18 +37,23 @@ def draw_features(results: Results, tables: Tables) -> Picture:
     _errors(below[0, 2], tables["scores"])
     points = tables["points"]
     figures.panel(below[1, 0], "e", "Orthogonal d₁, d₂ …")
-    _scatter(below[1, 0], points, ("nothing", "first", "second"), arrows=True)
+    _scatter(below[1, 0], points, ("nothing", "first", "second"), "upper right", arrows=True)
     figures.panel(below[1, 1], "f", "… yet not composing")
-    _scatter(below[1, 1], points, ("both", "composed"))
+    _scatter(below[1, 1], points[points.groupby("kind").cumcount() < 150], ("composed", "both"), "lower left")
     figures.panel(below[1, 2], "g", "With a CPC twin")
     _twins(below[1, 2], tables["counterexample"])
+    learned = page.add_subplot(grid[3, :])
+    figures.panel(learned, "h", "Colour and size in a denoiser that learns them")
+    _learned(learned, tables["learned"])
     cases = tables["scores"]["seed"].nunique()
     figures.caption(
         page,
-        f"a–d: {cases} seeds of the images. b, c: cosines of the directions d_i and, above, the orthogonality score "
+        f"a–d: {cases} seeds of the images. b, c: cosines of the directions $d_i$ and, above, the orthogonality score "
         "1 - mean |cos|, means over seeds. d: root mean square error of the mean image under all conditions, relative "
         f"to assuming none. e–g: {tables['counterexample']['seed'].nunique()} random pairs of conditions whose means "
-        "are orthogonal; c₁ also splits the axis of c₂. Points in d and g: single seeds and pairs.",
+        "are orthogonal; c₁ also splits the axis of c₂. Points in d and g: single seeds and pairs. h: cosine of the "
+        "directions of colour and size, from images of three classes, at the bottleneck of one network that ships "
+        "with the package; numbers: noise levels, -log SNR.",
     )
     return page
 
@@ -96,10 +101,16 @@ def _errors(ax: Axes, scores: pd.DataFrame) -> None:
     ax.set_ylim(bottom=0)
 
 
-def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: bool = False) -> None:
+def _scatter(
+    ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], legend: str, arrows: bool = False
+) -> None:
     for kind in kinds:
         colour, marker, name = _KINDS[kind]
         rows = points[points["kind"] == kind]
+        if kind == "both":  # the truth as rings, so that neither hides the other
+            ax.scatter(rows["x"], rows["y"], s=8, marker=marker, lw=0.5, alpha=0.8, fc="none", ec=colour)
+            ax.plot([], [], marker, ms=4, mfc="none", mec=colour, mew=0.7, label=name)
+            continue
         ax.scatter(rows["x"], rows["y"], s=4, marker=marker, lw=0, alpha=0.4, color=colour)
         ax.plot([], [], marker, ms=4, color=colour, label=name)
     if arrows:
@@ -120,11 +131,35 @@ def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: boo
     ax.set_aspect("equal")
     ax.set_xticks([])
     ax.set_yticks([])
+    ax.set_xlabel("$x_1$")
+    ax.set_ylabel("$x_2$")
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color(RULE)
-    ax.legend(
-        loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=0.6, labelspacing=0.3, labelcolor=MUTED
-    )
+    ax.legend(loc=legend, handlelength=0.6, labelspacing=0.3, labelcolor=MUTED)
+
+
+def _learned(ax: Axes, table: pd.DataFrame) -> None:
+    """The cosine of two directions at the bottleneck over training, a line for each noise level; dashed in pixels."""
+    (still,) = table.loc[table["space"] == "pixels", "cosine"]
+    inside = table[table["space"] == "bottleneck"]
+    levels, ends = sorted(inside["level"].unique()), []
+    ax.axhline(0, color=RULE, lw=0.7, zorder=0)
+    ax.axhline(still, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
+    ax.set_ylim(*_around(table["cosine"].to_numpy()))
+    for place, (level, marker) in enumerate(zip(levels, "osD")):
+        colour = figures.setting_colour(place, 0, max(1, len(levels) - 1))
+        line = figures.Line(colour, f"bottleneck, {level:g}", marker)
+        found = figures.band(ax, inside[inside["level"] == level], line, y="cosine")
+        ends.append((float(found["mean"].iloc[-1]), line))
+    figures.name_ends(ax, [*ends, (float(still), figures.Line(MUTED, "pixels"))])
+    ax.set_xlabel("training step")
+    ax.set_ylabel("cosine")
+
+
+def _around(values: np.ndarray) -> tuple[float, float]:
+    """Limits that hold the values and zero, with some room."""
+    low, high = min(0.0, values.min()), max(0.0, values.max())
+    return low - 0.1 * (high - low), high + 0.1 * (high - low)
 
 
 def _twins(ax: Axes, table: pd.DataFrame) -> None:

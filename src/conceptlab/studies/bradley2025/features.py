@@ -2,6 +2,7 @@
 
 CPC in a feature space implies that conditions move its mean at right angles (an identity). Pixels fail this where one
 condition is everywhere, as light is; the right features pass. And passing proves nothing: a counterexample is drawn.
+Beside these, what a trained network makes of two concepts at its bottleneck, while it learns them.
 """
 
 from __future__ import annotations
@@ -24,12 +25,19 @@ from conceptlab.studies.bradley2025.lights import (
     lit_scenes,
 )
 from conceptlab.studies.bradley2025.settings import PAPER
+from conceptlab.studies.bradley2025.shipped import learned_cosines
 from conceptlab.studies.study import Figure, Results, Scale
 from conceptlab.theory import composed_score, energy_distance, flow_samples, random_cpc
 
 _CASES: dict[Scale, int] = {"tiny": 3, "small": 12, "paper": 40}
 _IMAGES: dict[Scale, int] = {"tiny": 200, "small": 1000, "paper": 1000}
 _POINTS: dict[Scale, int] = {"tiny": 300, "small": 800, "paper": 1500}
+_LEARNED: dict[Scale, tuple[int, tuple[float, ...]]] = {
+    "tiny": (20, (-2.0,)),
+    "small": (100, (-4.0, -2.0, 0.0)),
+    "paper": (200, (-4.0, -2.0, 0.0)),
+}
+"""Images of a class, and noise levels (-log SNR), for the trained network."""
 _SPACES = {"pixels": lambda images: images.clone(), "features": constancy}
 _BACK = {"pixels": lambda means: means, "features": constancy_inverse}
 
@@ -44,6 +52,7 @@ def _tables(results: Results) -> dict[str, pd.DataFrame]:
         "identity": pd.DataFrame([{"case": seed, "error": cpc_cosine(seed)} for seed in range(cases)]),
         "counterexample": pd.DataFrame(pairs),
         "points": shown_points(min(points, 400)),
+        "learned": learned_cosines(*_LEARNED[results.scale]),
     }
 
 
@@ -202,7 +211,8 @@ FIGURES = (
     Figure(
         id="features",
         title="Orthogonal features",
-        shows="light and content in pixels and in features, what adding directions foretells, and a counterexample",
+        shows="light and content in pixels and in features, what adding directions foretells, a counterexample, and "
+        "colour and size at the bottleneck of a trained network",
         tables=_tables,
         draw=draw_features,
         claims=CLAIMS,
