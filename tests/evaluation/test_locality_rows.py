@@ -17,12 +17,13 @@ from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Context, Live, build
 from conceptlab.evaluation.composition import Singles, composed_output, sample_composed, sample_jointly
+from conceptlab.evaluation.locality import Level
 from conceptlab.evaluation.locality_rows import asked_scenes
 from conceptlab.probes import train_probe
 from conceptlab.probes.learned import Fitting
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.training import Cohort
-from conceptlab.worlds import Discs
+from conceptlab.worlds import Discs, derived_seed
 from conceptlab.worlds import build as build_world
 from tests.evaluation import small
 
@@ -30,13 +31,13 @@ WORLD = {"name": "discs", "resolution": 16, "cells": 4, "radius": 2.0, "gap": 2.
 UNET = {"name": "grid_unet", "channels": [16, 32], "blocks_per_level": 1, "attention": [4, 2], "patch": 4}
 
 
-CELLS = {"name": "cells", "width": 16, "blocks": 3, "reach": 0}
+CELLS = {"name": "cells", "width": 16, "blocks": 3}
 
 
 @cache
-def live(name: str) -> Live:
-    """A network after a few steps of training, so that nothing is zero any more: "unet", or "cells" of no reach."""
-    denoiser = UNET if name == "unet" else CELLS
+def live(name: str, reach: int = 0) -> Live:
+    """A network after a few steps of training, so that nothing is zero any more: "unet", or "cells" of some reach."""
+    denoiser = UNET if name == "unet" else {**CELLS, "reach": reach}
     made = Recipe(
         world=WORLD,
         train={"1": 8, "2": 8},
@@ -152,18 +153,65 @@ def test_any_denoiser_has_its_pixel_part() -> None:
     assert found["pixel_mass", "3|8"] <= 1
 
 
-def test_asked_scenes_differ_in_one_condition() -> None:
+def test_asked_scenes_differ_in_one_condition_each_in_turn() -> None:
     world = Discs()
     scene = asked_scenes(world, 3, 5, 0)
-    assert scene["all"].sum((1, 2, 3)).tolist() == scene["moved"].sum((1, 2, 3)).tolist() == [3] * 5
-    assert scene["fewer"].sum((1, 2, 3)).tolist() == [2] * 5
+    assert scene["all"].sum((1, 2, 3)).tolist() == [3] * 5
+    assert scene["moved"].sum((2, 3, 4)).tolist() == [[3] * 3] * 5
+    assert scene["removed"].sum((2, 3, 4)).tolist() == [[2] * 3] * 5
     assert scene["centres"].shape == (5, 4, 2)
-    first, last = world.cell_of(scene["centres"][:, 0]).long(), world.cell_of(scene["centres"][:, 3]).long()
-    at = torch.arange(5)
-    assert (scene["all"] - scene["fewer"])[at, 0, first[:, 1], first[:, 0]].tolist() == [1] * 5
-    assert (scene["moved"] - scene["fewer"])[at, 0, last[:, 1], last[:, 0]].tolist() == [1] * 5
+    cells, at = world.cell_of(scene["centres"]).long(), torch.arange(5)
+    free = cells[:, 3]
+    for i in range(3):
+        own, removed, moved = cells[:, i], scene["removed"][:, i], scene["moved"][:, i]
+        assert (scene["all"] - removed)[at, 0, own[:, 1], own[:, 0]].tolist() == [1] * 5
+        assert (moved - removed)[at, 0, free[:, 1], free[:, 0]].tolist() == [1] * 5
     with pytest.raises(InputError, match=r"world\.most"):
         asked_scenes(world, 12, 2, 0)
+
+
+class Second(Painting):
+    """Answers one condition alone: that which is furthest down the image, and last in its row."""
+
+    def embed(self, condition: Tensor) -> Embedding:
+        asked = condition.flatten(1)
+        last = (asked * torch.arange(1, 17.0)).argmax(1)
+        return {"grid": torch.nn.functional.one_hot(last, 16).float()}
+
+
+def test_every_condition_of_a_scene_is_changed_and_not_the_first_alone() -> None:
+    """Of a network that answers one condition of three, a third of the conditions change what it draws if removed."""
+    shades = torch.arange(1, 17.0)[:, None, None].expand(16, 16, 16)
+    now = replace(live("cells"), denoiser=Second(shades))
+    found = rows(now, among=3, images=16, levels=[3.0])
+    scenes = asked_scenes(
+        now.context.world, 3, 8, derived_seed(now.context.recipe.seed, "evaluation/locality")
+    )
+    order = torch.arange(1, 17.0)
+    last = (scenes["all"].flatten(1) * order).amax(1)
+    left = (scenes["removed"].flatten(2) * order).amax(2)
+    sigma = Level(*Cohort([now.context.recipe]).member(0), "v", 3.0).sigma
+    # The same everywhere in an image, so at any distance that all images have.
+    assert found["removed_change", "3|0.25"] == pytest.approx(
+        float(sigma * (last[:, None] - left).mean()), rel=0.05
+    )
+    assert ((last[:, None] - left) > 0).sum(1).tolist() == [1] * 8
+
+
+def test_nothing_changes_out_of_reach_unless_a_network_lies_about_it() -> None:
+    one = rows(live("cells", 1))
+    for level in ("-2", "3"):
+        assert rows(live("cells"))["beyond_reach", level] == 0
+        assert one["beyond_reach", level] == 0
+        assert one["removed_change", f"{level}|1.75"] > 0, "the next cell is in reach"
+    liar = Painting(torch.ones(16, 16, 16))
+    liar.reach = 1
+    found = rows(replace(live("cells"), denoiser=liar))
+    assert found["beyond_reach", "3"] == pytest.approx(found["removed_change", "3|0.25"])
+    # A reach is told of no other network, and nothing is out of a reach of the whole image.
+    assert ("beyond_reach", "3") not in rows(live("unet"))
+    liar.reach = 3
+    assert ("beyond_reach", "3") not in rows(replace(live("cells"), denoiser=liar))
 
 
 def test_a_network_of_single_cells_composes_exactly_and_attention_does_not() -> None:

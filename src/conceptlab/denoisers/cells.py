@@ -41,7 +41,7 @@ class Cells(Denoiser):
             raise InputError(
                 f"denoiser 'cells': reach is {reach}; it must be from 0 to {self.cells - 1}, which is the whole image"
             )
-        self.distances = split_reach(reach, blocks)
+        self.reach, self.distances = reach, split_reach(reach, blocks)
         pixels, units = colours * self.cell**2, 2 * width
         self.condition_embedding = GridEmbedding(self.condition_shape, condition_features)
         self.time_embedding = TimeEmbedding(units)

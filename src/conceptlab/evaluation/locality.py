@@ -130,10 +130,14 @@ def condition_share(estimate: Estimate, z: Tensor, condition: Tensor) -> float:
     return float(other_condition / (other_condition + other_image))
 
 
-def condition_change(estimate: Estimate, z: Tensor, before: Tensor, after: Tensor) -> Tensor:
-    """Mean over channels of |x̂(z, after) - x̂(z, before)|, (B, H, W)."""
+def condition_change(estimate: Estimate, z: Tensor, before: Tensor, *after: Tensor) -> Tensor:
+    """Mean over channels of |x̂(z, after) - x̂(z, before)|, (B, H, W); of several conditions after one another.
+
+    Each is a batch by itself, as large as that before: batches of other sizes are rounded otherwise, and what a network
+    cannot see would seem to change."""
     with torch.no_grad():
-        return (estimate(z, after) - estimate(z, before)).abs().mean(1)
+        own = estimate(z, before)
+        return torch.cat([(estimate(z, other) - own).abs().mean(1) for other in after])
 
 
 def from_centres(centres: Tensor, height: int, width: int) -> Tensor:
@@ -142,6 +146,13 @@ def from_centres(centres: Tensor, height: int, width: int) -> Tensor:
     across = torch.arange(width, device=centres.device)[None, None] + 0.5 - centres[..., 0, None]
     down = torch.arange(height, device=centres.device)[None, None] + 0.5 - centres[..., 1, None]
     return torch.maximum(down.abs()[..., :, None], across.abs()[..., None, :]).amin(1)
+
+
+def cells_between(cells: Tensor, count: int, pixels: int) -> Tensor:
+    """How many cells (B, H, W) lie between the cell of every pixel and the nearest of an image's cells (B, M, 2), given
+    as (x, y) in a grid of `count` each way, of `pixels` each; 0 is the same cell."""
+    apart = from_centres(cells.floor() + 0.5, count, count)
+    return apart.repeat_interleave(pixels, 1).repeat_interleave(pixels, 2)
 
 
 def map_from_nearest(values: Tensor, centres: Tensor, radius: int) -> Tensor:

@@ -39,8 +39,9 @@ class Locality(Measurement):
     | `pixel_map` | level, row, column | mean response by offset, its largest being 1 |
     | `condition_share` | level | how much of the estimate the condition decides, and not the noisy image |
 
-    Where conditions are a grid of locations, one condition is taken away, or moved to a free place, among `among`.
-    Distances are those from its place, and where it moves from the nearer of its old and its new one:
+    Where conditions are a grid of locations, each condition of a scene of `among` is taken away in turn, or moved to a
+    free place, and all count alike. Distances are those from its place, and where it moves from the nearer of its old
+    and its new one:
 
     | measure | variable | value |
     |---|---|---|
@@ -49,8 +50,11 @@ class Locality(Measurement):
     | `removed_mass` | level, cells | share of all that change within a distance |
     | `removed_map` | level, row, column | the change by offset, its largest being 1 |
     | `moved_far_near`, `moved_change`, `moved_mass`, `moved_map` | | the same of a condition that is moved |
+    | `beyond_reach` | level | of denoisers with a `reach`: the largest change, removed or moved, out of it |
     | `near_change` | level, K | change of x̂ near a condition that is moved among K |
     | `near_gain` | level | `near_change` at the largest K over that at the smallest |
+
+    There are so many scenes of K that K changes, and what was before them, take about two passes for each of `images`.
     """
 
     def __init__(
@@ -73,9 +77,13 @@ class Locality(Measurement):
         seen, channels = fixed_size(context.recipe, self.images), context.world.image_shape[0]
         # From every place back to the image once for each channel; for the share of conditions x̂ three times.
         pixels = seen * (self.places * (1 + channels) + 3)
-        # Before and after: one taken away, one moved, and one moved among each number.
-        changes = 2 * self.images * (2 + len(self.counts)) if _tells_places(context.world) else 0
-        return len(self.levels) * (pixels + changes)
+        # Once before, and after: each taken away, each moved, and each moved among each number.
+        changes = self._scenes(self.among) * (1 + 2 * self.among)
+        changes += sum(self._scenes(k) * (1 + k) for k in self.counts)
+        return len(self.levels) * (pixels + (changes if _tells_places(context.world) else 0))
+
+    def _scenes(self, k: int) -> int:
+        return math.ceil(2 * self.images / (1 + k))
 
     def rows(self, live: Live) -> Iterable[Row]:
         recipe, world = live.context.recipe, live.context.world
@@ -103,9 +111,16 @@ class Locality(Measurement):
 
     def _changed(self, live: Live, world: ObjectWorld, level: locality.Level, name: str) -> Iterable[Row]:
         scene = self._scene(live, world, self.among, level)
-        for what, after, places in (("removed", "fewer", [0]), ("moved", "moved", [0, self.among])):
-            change = locality.condition_change(level, scene["z"], scene["all"], scene[after])
-            yield from self._spread(world, change, scene["centres"][:, places], name, what)
+        after = (*scene["removed"].unbind(1), *scene["moved"].unbind(1))
+        removed, moved = locality.condition_change(level, scene["z"], scene["all"], *after).chunk(2)
+        old, both = (_places(scene["centres"], moves=moves) for moves in (False, True))
+        yield from self._spread(world, removed, old, name, "removed")
+        yield from self._spread(world, moved, both, name, "moved")
+        reach = getattr(live.denoiser, "reach", None)
+        if reach is not None:
+            parts = [_beyond(world, change, at, reach) for change, at in ((removed, old), (moved, both))]
+            if len(out_of_reach := torch.cat(parts)):
+                yield Row("", name, "beyond_reach", float(out_of_reach.max()))
 
     def _spread(
         self, world: ObjectWorld, change: Tensor, centres: Tensor, name: str, what: str
@@ -126,8 +141,9 @@ class Locality(Measurement):
         near = {}
         for k in self.counts:
             scene = self._scene(live, world, k, level)
-            change = locality.condition_change(level, scene["z"], scene["all"], scene["moved"])
-            away = locality.from_centres(scene["centres"][:, [0, k]], *change.shape[1:]) / world.cell
+            change = locality.condition_change(level, scene["z"], scene["all"], *scene["moved"].unbind(1))
+            centres = _places(scene["centres"], moves=True)
+            away = locality.from_centres(centres, *change.shape[1:]) / world.cell
             (near[k],) = locality.mean_by_distance(change, away, (0, NEAR))
             yield Row("", f"{name}|{k}", "near_change", near[k])
         few = near[min(near)]
@@ -135,10 +151,22 @@ class Locality(Measurement):
 
     def _scene(self, live: Live, world: ObjectWorld, k: int, level: locality.Level) -> dict[str, Tensor]:
         recipe = live.context.recipe
-        scene = asked_scenes(world, k, self.images, derived_seed(recipe.seed, "evaluation/locality"))
+        scene = asked_scenes(world, k, self._scenes(k), derived_seed(recipe.seed, "evaluation/locality"))
         held = {name: tensor.to(level.alpha.device) for name, tensor in scene.items()}
         noise = _noise(recipe.seed, held["images"].shape).to(level.alpha.device)
         return held | {"z": level.noisy(to_model(held["images"], recipe.pixels), noise)}
+
+
+def _places(centres: Tensor, *, moves: bool) -> Tensor:
+    """Where each condition of the scenes is that changes, one after another, (K·n, 1, 2), or also where it moves to,
+    (K·n, 2, 2); centres (n, K+1, 2) end with that place."""
+    last = centres.shape[1] - 1
+    return torch.cat([centres[:, [i, last] if moves else [i]] for i in range(last)])
+
+
+def _beyond(world: ObjectWorld, change: Tensor, centres: Tensor, reach: int) -> Tensor:
+    """The changes (B, H, W) in cells further than the reach from the nearest of their centres' cells."""
+    return change[locality.cells_between(world.cell_of(centres), world.cells, world.cell) > reach]
 
 
 def _tells_places(world: World) -> TypeGuard[ObjectWorld]:
@@ -189,8 +217,9 @@ def _noise(seed: int, shape: torch.Size) -> Tensor:
 
 @lru_cache(maxsize=64)
 def asked_scenes(world: World, k: int, n: int, seed: int) -> dict[str, Tensor]:
-    """Scenes of K objects, real images of them, and three conditions: `all` of them; `fewer`, without the first; and
-    `moved`, the first at a place where another object would fit. `centres` (n, K+1, 2) end with that place."""
+    """Scenes of K objects, real images of them, and conditions: `all` of them (n, …); and (n, K, …) `removed`, without
+    one of them, and `moved`, that one at a place where another object would fit. `centres` (n, K+1, 2) end with that
+    place."""
     assert isinstance(world, ObjectWorld)
     if k + 1 > world.most:
         raise InputError(
@@ -198,7 +227,16 @@ def asked_scenes(world: World, k: int, n: int, seed: int) -> dict[str, Tensor]:
         )
     factors = world.draw((k + 1,), n, seed)
     number = torch.arange(world.most)
-    asked = {"all": number < k, "fewer": (number > 0) & (number < k), "moved": (number > 0) & (number <= k)}
-    conditions = {name: world.grid(factors, told.repeat(n, 1)) for name, told in asked.items()}
+    there, free = number < k, number == k
+
+    def told(which: Tensor) -> Tensor:
+        return world.grid(factors, which.repeat(n, 1))
+
+    without = [there & (number != i) for i in range(k)]
+    conditions = {
+        "all": told(there),
+        "removed": torch.stack([told(others) for others in without], 1),
+        "moved": torch.stack([told(others | free) for others in without], 1),
+    }
     images = world.render(factors | {"count": torch.full((n,), k)})
     return {**conditions, "images": images, "centres": factors["centres"][:, : k + 1]}
