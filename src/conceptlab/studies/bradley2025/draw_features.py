@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -102,7 +104,11 @@ def _errors(ax: Axes, scores: pd.DataFrame) -> None:
 
 
 def _scatter(
-    ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], legend: str, arrows: bool = False
+    ax: Axes,
+    points: pd.DataFrame,
+    kinds: tuple[str, ...],
+    legend: Literal["upper right", "lower left"],
+    arrows: bool = False,
 ) -> None:
     for kind in kinds:
         colour, marker, name = _KINDS[kind]
