@@ -19,6 +19,7 @@ from conceptlab.studies.okawa2023 import (
     order,
     recipes,
     spread,
+    sweep_claims,
 )
 from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
 from conceptlab.studies.okawa2023.signatures import summary
@@ -69,19 +70,19 @@ _APPENDIX = (
 
 _NAMED = (
     Figure("frequency", "Rarity", "emergence time against the share of a class: rarely drawn, few images, balanced",
-           data.frequency_tables, draw_sweeps.draw_frequency, recipes.frequency, data_claims.FREQUENCY,
+           data.frequency_tables, draw_sweeps.draw_frequency, recipes.frequency, sweep_claims.FREQUENCY,
            seeds=SWEEP_SEEDS),
     Figure("centres", "Every corner as centre", "does the order by distance hold whichever class is in the middle?",
-           data.centre_tables, draw_sweeps.draw_centres, recipes.centres, data_claims.CENTRES,
+           data.centre_tables, draw_sweeps.draw_centres, recipes.centres, sweep_claims.CENTRES,
            seeds=SWEEP_SEEDS),
     Figure("correlation", "Correlated concepts", "where joint accuracy leaves the product",
-           data.correlation_tables, draw_sweeps.draw_correlation, recipes.correlation, data_claims.CORRELATION,
+           data.correlation_tables, draw_sweeps.draw_correlation, recipes.correlation, sweep_claims.CORRELATION,
            seeds=SWEEP_SEEDS),
     Figure("finetune", "Fine-tuning at large", "four adversarial sets, three learning rates, both data modes",
            data.tuning_tables, draw_data.draw_finetune, recipes.finetune, data_claims.FINETUNE,
            seeds=SWEEP_SEEDS),
     Figure("distance", "Beyond Hamming", "distance weighted by concept signal as a predictor of emergence",
-           data.distance_tables, draw_sweeps.draw_distance, recipes.centres, data_claims.DISTANCE,
+           data.distance_tables, draw_sweeps.draw_distance, recipes.centres, sweep_claims.DISTANCE,
            seeds=SWEEP_SEEDS),
     Figure("threshold", "Critical numbers foretold", "critical sample numbers from concept signal, before training",
            data.threshold_tables, draw_sweeps.draw_threshold, recipes.samples, data_claims.THRESHOLDS,
@@ -92,7 +93,7 @@ _NAMED = (
            spread.COLOURS.tables, spread.COLOURS.draw, spread.COLOURS.recipes, spread.UNSEEN_CLAIMS,
            seeds=SWEEP_SEEDS),
     Figure("ablation", "Where paper and code disagree", "emergence times of Figure 5 under each switch",
-           ablation.tables, ablation.draw, recipes.ablation, data_claims.ABLATION,
+           ablation.tables, ablation.draw, recipes.ablation, sweep_claims.ABLATION,
            seeds=SWEEP_SEEDS),
     Figure("sampling", "Few steps against full sampling", "accuracy of every class drawn in few steps and in full",
            order.agreement_tables, draw_sampling, base, (agreement_claim(PAPER),)),
