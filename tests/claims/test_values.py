@@ -17,6 +17,7 @@ from conceptlab.claims import (
     censored_times,
     correlation,
     difference,
+    geometric_mean,
     final_value,
     group_times,
     ordering,
@@ -63,10 +64,14 @@ def test_arithmetic_carries_bounds_and_keeps_unpaired_seeds():
     assert bounds(difference(a, b)) == {1: (2, 2), 2: (2, INF), 3: (-INF, INF)}
     assert bounds(ratio(a, b)) == {1: (2, 2), 2: (2, INF), 3: (0, INF)}
     assert bounds(smallest([a, b])) == {1: (2, 2), 2: (1, 2), 3: (-INF, 1)}
+    mean = bounds(geometric_mean([a, b]))
+    assert mean == {1: pytest.approx((8**0.5, 8**0.5)), 2: (2, INF), 3: (0, INF)}
     with pytest.raises(InputError, match="negative"):
         ratio(PerSeed.exact({1: -1.0}), b)
     with pytest.raises(NoData):
         smallest([])
+    with pytest.raises(NoData):
+        geometric_mean([])
 
 
 def test_interval_arithmetic_contains_every_possible_truth():
@@ -83,6 +88,7 @@ def test_interval_arithmetic_contains_every_possible_truth():
         (difference(a, b), truth_a - truth_b),
         (ratio(a, b), truth_a / truth_b),
         (smallest([a, b]), np.minimum(truth_a, truth_b)),
+        (geometric_mean([a, b]), np.sqrt(truth_a * truth_b)),
     ):
         assert (result.low <= truth + 1e-12).all()
         assert (truth - 1e-12 <= result.high).all()

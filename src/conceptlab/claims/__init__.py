@@ -15,7 +15,7 @@ from conceptlab.claims.statistics import (
     within_correlation,
 )
 from conceptlab.claims.times import censored_times, group_times, ordering, time_ratio
-from conceptlab.claims.values import NoData, PerSeed, difference, ratio, smallest
+from conceptlab.claims.values import NoData, PerSeed, difference, geometric_mean, ratio, smallest
 from conceptlab.claims.verdict import Verdict, read_claims, to_json, verdict_table, write_claims
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "correlation",
     "difference",
     "final_value",
+    "geometric_mean",
     "group_times",
     "holm",
     "interval_text",

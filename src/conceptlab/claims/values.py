@@ -106,6 +106,19 @@ def ratio(numerator: PerSeed, denominator: PerSeed) -> PerSeed:
     return PerSeed(seeds, np.where(np.isnan(low), 0, low), np.where(np.isnan(high), np.inf, high))
 
 
+def geometric_mean(parts: Sequence[PerSeed]) -> PerSeed:
+    """The mean over parts on the log scale, seed by seed: of ratios, each counting as much as the others."""
+    if not parts:
+        raise NoData("nothing to take the mean of")
+    seeds, aligned = align(parts)
+    with np.errstate(divide="ignore", invalid="ignore"):  # log 0 = -inf; the log of an unknown bound is NaN
+        low, high = (
+            np.exp(np.mean([np.log(np.maximum(end, 0)) for end in ends], axis=0))
+            for ends in ([p.low for p in aligned], [p.high for p in aligned])
+        )
+    return PerSeed(seeds, np.where(np.isnan(low), 0, low), np.where(np.isnan(high), np.inf, high))
+
+
 def smallest(parts: Sequence[PerSeed]) -> PerSeed:
     """The minimum over parts, seed by seed: above a threshold only if every part is."""
     if not parts:

@@ -115,7 +115,8 @@ def toy_recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 
 def toy_tables(results: Results) -> dict[str, pd.DataFrame]:
     """`toy`: closed form and simulation; `critical`: t* against n; `fits`: p from distance 1, and how well P(n) then
-    tells the curves at larger distances, beside the error of taking distance 1's curve for them (`null`)."""
+    tells the curves at larger distances (`rmse`), beside two guesses that know nothing of multiplication: distance 1's
+    own curve for all of them (`null`), and none of them ever (`never`)."""
 
     def label(recipe: Recipe) -> dict[str, int]:
         return {"variables": len(next(iter(recipe.train)))}
@@ -126,11 +127,10 @@ def toy_tables(results: Results) -> dict[str, pd.DataFrame]:
     critical = pd.DataFrame(
         [{"n": n, "p": p, "t": critical_time(p, n, LEVEL)} for p in (0.02, P_TOY, 0.1) for n in range(1, 21)]
     )
-    fits = pd.DataFrame([fit for _, mine in curves.groupby(["seed", "variables"]) for fit in _fits(mine)])
     return {
         "toy": toy,
         "critical": critical,
-        "fits": fits,
+        "fits": toy_fits(curves),
         "curves": _mean_by_distance(curves),
         "signatures": signatures(results, label),
     }
@@ -146,20 +146,26 @@ def _mean_by_distance(curves: pd.DataFrame) -> pd.DataFrame:
     return curves.groupby(["variables", "distance", "seed", "step"])["value"].mean().reset_index()
 
 
+def toy_fits(curves: pd.DataFrame) -> pd.DataFrame:
+    """The toy model fitted to each seed and number of variables."""
+    return pd.DataFrame([fit for _, mine in curves.groupby(["seed", "variables"]) for fit in _fits(mine)])
+
+
 def _fits(curves: pd.DataFrame) -> list[dict[str, float]]:
     mean = curves.groupby(["distance", "step"])["value"].mean()
     steps = mean[1].index.to_numpy()
     p = fit_rate(steps, mean[1].to_numpy(), 1)
-    null = success_probability(steps, p, 1)
+    keys = {"seed": curves["seed"].iloc[0], "variables": curves["variables"].iloc[0]}
     found = []
     for distance in sorted(set(mean.index.get_level_values(0)) - {0}):
+        told = {
+            "rmse": success_probability(steps, p, int(distance)),
+            "null": mean[1].to_numpy(),
+            "never": np.zeros(len(steps)),
+        }
         measured = mean[distance].to_numpy()
-        error, without = (
-            float(np.sqrt(np.mean((curve - measured) ** 2)))
-            for curve in (success_probability(steps, p, int(distance)), null)
-        )
-        keys = {"seed": curves["seed"].iloc[0], "variables": curves["variables"].iloc[0]}
-        found.append({**keys, "distance": distance, "p": p, "rmse": error, "null": without})
+        errors = {name: float(np.sqrt(np.mean((curve - measured) ** 2))) for name, curve in told.items()}
+        found.append({**keys, "distance": distance, "p": p, **errors})
     return found
 
 
