@@ -64,14 +64,14 @@ def _curve(
 ) -> np.ndarray:  # fmt: skip
     before = recipe.before or recipe
     split, place = Split(space, before.train), space.variable(variable)
-    start = 0.08 * before.steps * float(np.exp(0.05 * rng.standard_normal()))
+    start = 0.05 * before.steps * float(np.exp(0.05 * rng.standard_normal()))
     low, top = 0.45, 1.0
     if effects:
         share = max(split.frequency(variable, cls[place]), 1e-3)
         if before.shares:
             total = sum(before.shares.values())
             share = sum(s for c, s in before.shares.items() if c[place] == str(cls[place])) / total
-        start *= _SLOWNESS[variable] * 1.6 ** split.distance(cls) * max(1.0, (0.25 / share) ** 0.5)
+        start *= _SLOWNESS[variable] * 2.0 ** split.distance(cls) * max(1.0, (0.25 / share) ** 0.5)
         number = sum(n for c, n in split.counts.items() if c[place] == cls[place])
         if (
             number < _CRITICAL[variable] * (3 if split.distance(cls) else 1)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -143,13 +144,23 @@ def _misgeneralised(v: Array) -> Tables:
 
 
 def _unrepaired(v: Array) -> Tables:
-    parts = [_tuned(v, v, "old data kept", "unseen", cls, "101") for cls in ("010", "011")]
-    return {"finals": _join([*parts, _tuned(v, 1.0, "new class alone", "unseen", "010", "101")])}
+    """Red small circles were wrong before; the blue ones were not, and do not count."""
+    before = [_tuned(v, 0.1, "before", "unseen", "010"), _tuned(v, 0.9, "before", "unseen", "011")]
+    after = {"010": v, "011": 1.0}
+    kept = [_tuned(v, value, "old data kept", "unseen", cls, "101") for cls, value in after.items()]
+    return {"finals": _join([*before, *kept, _tuned(v, 1.0, "new class alone", "unseen", "010", "101")])}
 
 
 def _overwritten(v: Array) -> Tables:
-    after = [_tuned(v, 0.9 - v, "old data kept", "old", "000", added) for added in ("010", "011")]
-    return {"finals": _join([_tuned(v, 0.9, "before", "old", "000"), *after])}
+    """Both a class that was trained and one that was composed fall by as much; one that was wrong, and one that is
+    added, do not count."""
+    right = {"000": ("old", 0.9), "101": ("unseen", 0.85), "010": ("unseen", 0.3), "011": ("unseen", 0.95)}
+    parts = [_tuned(v, value, "before", role, cls) for cls, (role, value) in right.items()]
+    for added, cls in product(("010", "011"), right):
+        role, value = right[cls]
+        after = 1.0 if cls in (added, "010") else value - v
+        parts.append(_tuned(v, after, "old data kept", "new" if cls == added else role, cls, added))
+    return {"finals": _join(parts)}
 
 
 def _insufficient(v: Array) -> Tables:
@@ -207,7 +218,7 @@ def _widens(first: str, second: str, other: str) -> Callable[[Array], Tables]:
 VALUES: dict[str, Callable[[Array], Tables]] = {
     "fig5.order": _order(3),
     "fig5.held-out": _held_out,
-    "fig6.sudden": lambda v: {"rises": _frame(v, product=v, mean=1.0)},
+    "fig6.sudden": lambda v: {"rises": _frame(v, product=v, mean=1.0), "curves": _frame(v)},
     "fig6.bottleneck": _bottleneck,
     "fig6.product": _rules,
     "fig7.predicts": _predicts,

@@ -8,7 +8,7 @@ import pytest
 
 from conceptlab.claims import Verdict, judge
 from conceptlab.studies.okawa2023 import STUDY
-from conceptlab.studies.okawa2023.order import toy_fits
+from conceptlab.studies.okawa2023.order import suddenness, toy_fits
 from conceptlab.theory.toy import success_probability
 from tests.studies import okawa_tables as fake
 
@@ -90,3 +90,46 @@ def test_a_class_that_the_probes_read_differently_is_not_averaged_away() -> None
     tables = {"disagreement": pd.concat([*seven, worst])}
     assert tables["disagreement"]["value"].mean() < CLAIMS["fig13.probes"].threshold
     assert _judged("fig13.probes", tables).verdict == "not reproduced"
+
+
+# --- Figure 6 ---
+
+
+def test_what_a_judge_makes_of_noise_is_no_bottom_to_rise_from() -> None:
+    """The mean rises as suddenly as the product once something is drawn; before, noise is half right."""
+    steps = np.arange(1, 31) * 10.0
+    rise = np.clip((steps - 150) / 100, 0, 1)
+    noise = np.where(steps < 100, np.linspace(0, 0.9, len(steps)), 0.0)
+    drawn = (steps >= 100).astype(float)
+    parts = []
+    for cls, distance, product, mean in (
+        ("000", 0, drawn, drawn), ("001", 0, drawn, drawn), ("111", 2, rise, np.maximum(rise, noise)),
+    ):  # fmt: skip
+        for measure, value in (("accuracy", product), ("additive", mean)):
+            rows = {"step": steps, "class": cls, "distance": distance, "measure": measure, "value": value}
+            parts.append(pd.DataFrame(rows).assign(seed=0, variable=""))
+    rises = suddenness(pd.concat(parts, ignore_index=True))
+    assert rises["mean"].tolist() == pytest.approx(rises["product"].tolist())
+
+
+# --- Figure 9 ---
+
+
+def test_what_was_never_wrong_is_not_left_unrepaired() -> None:
+    tables = fake.VALUES["fig9.not-repaired"](np.full(SEEDS, 0.2))["finals"]
+    sound = (tables["mode"] == "before") & (tables["seed"] > 0)
+    tables = tables.assign(value=tables["value"].mask(sound, 0.9))
+    found = _judged("fig9.not-repaired", {"finals": tables})
+    assert found.verdict == "inconclusive"
+    assert "4 of 5 seeds have no value" in found.note
+    none = tables.assign(value=tables["value"].mask(tables["mode"] == "before", 0.9))
+    assert "no class was misgeneralised" in _judged("fig9.not-repaired", {"finals": none}).note
+
+
+def test_what_was_composed_and_is_forgotten_counts_as_overwritten() -> None:
+    """101 was never trained: it is the paper's own example."""
+    kept = fake.VALUES["fig9.overwrites"](0.01 * np.arange(SEEDS))["finals"]
+    assert _judged("fig9.overwrites", {"finals": kept}).verdict == "not reproduced"
+    lost = (kept["mode"] != "before") & (kept["class"] == "101")
+    forgotten = kept.assign(value=kept["value"].mask(lost, 0.0))
+    assert _judged("fig9.overwrites", {"finals": forgotten}).verdict == "reproduced"

@@ -19,6 +19,7 @@ from conceptlab.studies.okawa2023.settings import THRESHOLD, base
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import (
     among_drawn,
+    begun,
     credited,
     emergence,
     final,
@@ -53,7 +54,7 @@ def multiplicative_tables(results: Results) -> dict[str, pd.DataFrame]:
     curves = labelled(results)
     return {
         "curves": shown(curves),
-        "rises": _rises(curves),
+        "rises": suddenness(curves),
         "bottleneck": _bottleneck(curves),
         "rules": prediction_errors(curves),
         "signatures": signatures(results),
@@ -65,8 +66,9 @@ def furthest(curves: pd.DataFrame) -> str:
     return str(own[own["distance"] == own["distance"].max()]["class"].max())
 
 
-def _rises(curves: pd.DataFrame) -> pd.DataFrame:
-    own, rows = curves[curves["class"] == furthest(curves)], []
+def suddenness(curves: pd.DataFrame) -> pd.DataFrame:
+    """How sudden the two are since the model draws: what a judge makes of noise is no bottom to rise from."""
+    own, rows = curves[begun(curves) & (curves["class"] == furthest(curves))], []
     for seed, mine in own[own["variable"] == ""].groupby("seed"):
         wide = mine.pivot_table(index="step", columns="measure", values="value").sort_index()
         steps = wide.index.to_numpy()
@@ -87,10 +89,11 @@ def _bottleneck(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def prediction_errors(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
-    """Mean absolute error of each rule for the joint accuracy, where it can be told apart from the others: at least two
-    variables between .2 and .9. Under independence the joint is the product of single accuracies; it can never exceed
-    their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1))."""
-    wide = among_drawn(curves[curves["distance"] > 0], ["seed", *by, "class", "step"])
+    """Mean absolute error of each rule for the joint accuracy since the model draws, where it can be told apart from
+    the others: at least two variables between .2 and .9. Under independence the joint is the product of single
+    accuracies; it can never exceed their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1))."""
+    counted = begun(curves, by) & (curves["distance"] > 0)
+    wide = among_drawn(curves[counted], ["seed", *by, "class", "step"])
     single = wide.drop(columns="")
     undecided = wide[((single >= 0.2) & (single <= 0.9)).sum(axis=1) >= 2]
     single = undecided.drop(columns="")
