@@ -8,7 +8,7 @@ With effects off, T has nothing to do with any of this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,23 +27,39 @@ _SLOWNESS = {"shape": 1.3, "size": 1.0, "colour": 1.8, "background": 1.1}
 _CRITICAL = {"colour": 10, "shape": 60, "size": 25}
 
 
-def write_members(recipes: Iterable[Recipe], root: Path, *, effects: bool = True, tied: bool = True) -> Store:
+Curve = Callable[[Split, Class, str, np.ndarray], np.ndarray]
+"""How often a variable of a class is drawn right at each of some steps."""
+
+
+def write_members(
+    recipes: Iterable[Recipe],
+    root: Path,
+    *,
+    effects: bool = True,
+    tied: bool = True,
+    curve: Curve | None = None,
+) -> Store:
+    """The learner's members, or those of another `curve`."""
     store = Store(root)
     for recipe in recipes:
         if not store.is_done(recipe):
-            _write(recipe, store.member_path(recipe), effects, tied)
+            _write(recipe, store.member_path(recipe), effects, tied, curve)
     return store
 
 
-def _write(recipe: Recipe, path: Path, effects: bool, tied: bool) -> None:
+def _write(recipe: Recipe, path: Path, effects: bool, tied: bool, own: Curve | None) -> None:
     world = build_world(**recipe.world)
     space = world.space
     rng = np.random.default_rng([recipe.seed, int(recipe.hash, 16) % 2**32])
     path.mkdir(parents=True, exist_ok=True)
     write_json(path / "config.json", recipe.to_dict())
     steps = np.array(recipe.evaluation_steps())
+    split = Split(space, recipe.train)
     right = {
-        cls: {v: _curve(recipe, space, cls, v, steps, rng, effects, tied) for v in space.names}
+        cls: {
+            v: own(split, cls, v, steps) if own else _curve(recipe, space, cls, v, steps, rng, effects, tied)
+            for v in space.names
+        }
         for cls in space
     }
     rows = [row for i, step in enumerate(steps) for row in _rows(space, right, i, int(step))]
@@ -64,14 +80,14 @@ def _curve(
 ) -> np.ndarray:  # fmt: skip
     before = recipe.before or recipe
     split, place = Split(space, before.train), space.variable(variable)
-    start = 0.05 * before.steps * float(np.exp(0.05 * rng.standard_normal()))
+    start = 0.03 * before.steps * float(np.exp(0.05 * rng.standard_normal()))
     low, top = 0.45, 1.0
     if effects:
         share = max(split.frequency(variable, cls[place]), 1e-3)
         if before.shares:
             total = sum(before.shares.values())
             share = sum(s for c, s in before.shares.items() if c[place] == str(cls[place])) / total
-        start *= _SLOWNESS[variable] * 2.0 ** split.distance(cls) * max(1.0, (0.25 / share) ** 0.5)
+        start *= _SLOWNESS[variable] * 2.0 ** split.distance(cls) * max(1.0, (0.75 / share) ** 0.5)
         number = sum(n for c, n in split.counts.items() if c[place] == cls[place])
         if (
             number < _CRITICAL[variable] * (3 if split.distance(cls) else 1)

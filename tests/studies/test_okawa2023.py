@@ -56,7 +56,7 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
             chance, gap, delay, instead = made.signatures
             assert chance.shown == signs["at_chance"].sum()
             assert chance.of == instead.of == signs["held_out"].notna().sum()
-            assert (gap.shown, gap.of) == (signs["no_gap"].sum(), len(signs))
+            assert (gap.shown, gap.of) == (signs["no_gap"].sum(), signs["gap"].notna().sum())
             assert delay.of == signs["rare_delay"].notna().sum()
         else:
             assert made.signatures == []

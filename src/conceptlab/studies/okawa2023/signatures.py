@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,19 +14,23 @@ from conceptlab.concepts import Split
 from conceptlab.measures import emergence_time
 from conceptlab.store import Member, Signature, gather
 from conceptlab.studies.okawa2023.settings import THRESHOLD
-from conceptlab.studies.okawa2023.tables import Label, credited, joint, plain
+from conceptlab.studies.okawa2023.tables import Label, begun, credited, joint, plain
 from conceptlab.studies.study import Results, Tables
 
 _NO_GAP = 0.1  # additive and multiplicative accuracy that never differ by more tell the same story
+_NOTHING = "nothing to compare"
 
 
 def signatures(results: Results, label: Label = plain) -> pd.DataFrame:
     """For every member: does it fail, and how?
 
-    - held-out classes at chance: their mean final accuracy is not above one in the number of classes;
-    - no gap: additive and multiplicative accuracy of the furthest class never differ by more than .1;
-    - no delay: no rare value of a variable is drawn right later than the common one;
+    - held-out classes at chance: which of them are drawn no better than by guessing, or no more often when they are
+      asked for than when another class is;
+    - no gap: additive and multiplicative accuracy of the furthest class never differ by more than .1 on its way;
+    - no delay: no rare value of a variable is drawn right later than the common one at the same distance;
     - what the worst held-out class was drawn as instead, and how often.
+
+    What was trained before fine-tuning counts as trained. Where there is nothing to compare, a number is missing.
     """
     rows = []
     for member in results.members:
@@ -35,64 +41,109 @@ def signatures(results: Results, label: Label = plain) -> pd.DataFrame:
 
 
 def _signature(member: Member) -> dict[str, Any]:
+    split, space = _trained(member), member.world.space
+    distance = {space.code(cls): split.distance(cls) for cls in space}
     curves = gather([member]).query("weights == 'raw'")
-    split, space = member.split, member.world.space
-    chance = 1 / len(space)
-    last = joint(curves[curves["step"] == curves["step"].max()]).set_index("class")["value"]
-    held_out = [space.code(cls) for cls in split.held_out]
-    furthest = space.code(max(space, key=lambda cls: (split.distance(cls), cls)))
-    gap = _gap(curves, furthest)
+    curves = curves.assign(distance=curves["class"].map(distance))
+    drawing = curves[begun(curves)]
+    last = curves[curves["step"] == curves["step"].max()]
+    accuracy = joint(last).set_index("class")["value"]
+    held_out = [code for code, far in distance.items() if far]
+    furthest = max(distance, key=lambda code: (distance[code], code))
+    evaluation = member.recipe.evaluation
+    lost = at_chance(last, held_out, evaluation.final_images or evaluation.images)
+    gap = _gap(drawing, furthest) if held_out else math.nan
     delay = _largest_delay(credited(curves), split)
-    value = float(last[held_out].mean()) if held_out else math.nan
-    worst = min(held_out, key=lambda code: last[code]) if held_out else furthest
-    instead, share = _instead(curves, worst)
+    worst = min(held_out, key=lambda code: accuracy[code]) if held_out else furthest
+    instead, share = _instead(last, worst)
     return {
-        "held_out": value,
-        "chance": chance,
-        "at_chance": bool(value <= chance),
+        "held_out": float(accuracy[held_out].mean()) if held_out else math.nan,
+        "held_out_classes": len(held_out),
+        "chance": 1 / len(space),
+        "at_chance": bool(lost),
+        "classes_at_chance": " ".join(lost),
         "gap": gap,
         "no_gap": bool(gap <= _NO_GAP),
         "rare_delay": delay,
         "no_delay": bool(delay <= 1),
         "worst": worst,
-        "worst_accuracy": float(last[worst]),
+        "worst_accuracy": float(accuracy[worst]),
         "drawn_instead": instead,
         "drawn_share": share,
     }
 
 
+def _trained(member: Member) -> Split:
+    """All that the model was ever trained on: before fine-tuning, too."""
+    recipe, counts = member.recipe, dict(member.recipe.train)
+    while (recipe := recipe.before) is not None:
+        counts = dict(recipe.train) | counts
+    return Split(member.world.space, counts)
+
+
+def at_chance(last: pd.DataFrame, held_out: Sequence[str], images: int) -> list[str]:
+    """The classes that are drawn right no more often than a guess among all of them would be, up to two standard errors
+    of so many images, or no more often when they are asked for than when others are: a class that everything is drawn
+    as is not drawn for being asked for. A mean over classes would hide those that fail behind those that do not."""
+    accuracy = joint(last).set_index("class")["value"]
+    chance = 1 / len(accuracy)
+    guessed = chance + 2 * math.sqrt(chance * (1 - chance) / images)
+    drawn = last[last["measure"] == "drawn"].pivot_table(index="class", columns="variable", values="value")
+    drawn = drawn.fillna(0.0)  # what never happened has no row
+    lost = [code for code in held_out if accuracy[code] <= guessed]
+    for code in drawn.index.intersection(held_out).intersection(drawn.columns):
+        if drawn.loc[code, code] <= drawn[code].drop(code).mean():
+            lost.append(str(code))
+    return sorted(set(lost))
+
+
 def _gap(curves: pd.DataFrame, cls: str) -> float:
+    """The largest difference while the class emerges, on curves that begin when the model draws. NaN where it does not
+    emerge: because it is there from the first evaluation on, or because so little of it is drawn right that there is
+    no room for a gap."""
     own = curves[(curves["class"] == cls) & (curves["variable"] == "")]
     wide = own.pivot_table(index="step", columns="measure", values="value")
+    if wide.empty or wide["accuracy"].iloc[0] >= THRESHOLD or wide["additive"].max() <= _NO_GAP:
+        return math.nan
     return float((wide["additive"] - wide["accuracy"]).max())
 
 
 def _largest_delay(curves: pd.DataFrame, split: Split) -> float:
-    """The largest ratio over variables of the time at which classes with the rare value show it to the time at which
-    the others do; infinite where only the rare one is never learnt, NaN where there is nothing to compare."""
-    space, ratios = split.space, []
-    for place, variable in enumerate(space.concepts):
+    """The largest over variables of how many times later classes with the rare value show it than others at the same
+    distance from training, mean over distances; infinite where only the rare one is never learnt, NaN where there is
+    nothing to compare."""
+    ratios = []
+    for place, variable in enumerate(split.space.concepts):
         shares = [split.frequency(variable.name, value) for value in range(len(variable.values))]
-        own = curves[(curves["measure"] == "accuracy") & (curves["variable"] == variable.name)]
         if min(shares) == max(shares):
             continue
-        rare, common = int(np.argmin(shares)), int(np.argmax(shares))
-        times = {}
-        for value in (rare, common):
-            codes = [space.code(cls) for cls in space if cls[place] == value]
-            mean = own[own["class"].isin(codes)].groupby("step")["value"].mean()
-            times[value] = emergence_time(mean.index.to_numpy(), mean.to_numpy(), THRESHOLD)
-        if not math.isnan(times[common]):
-            ratios.append(math.inf if math.isnan(times[rare]) else times[rare] / times[common])
-    return max(ratios) if ratios else math.nan
+        own = curves[(curves["measure"] == "accuracy") & (curves["variable"] == variable.name)]
+        ends = str(int(np.argmin(shares))), str(int(np.argmax(shares)))
+        found = [_delay(rows, place, *ends) for _, rows in own.groupby("distance")]
+        ratios.append(np.log([ratio for ratio in found if not math.isnan(ratio)]))
+    means = [float(np.exp(logs.mean())) for logs in ratios if len(logs)]
+    return max(means) if means else math.nan
 
 
-def _instead(curves: pd.DataFrame, asked: str) -> tuple[str, float]:
+def _delay(curves: pd.DataFrame, place: int, rare: str, common: str) -> float:
+    """The ratio of two times, among classes that have the rare and the common value at a place of their code. NaN where
+    one of them has no class or the common one is never learnt, and where both are there from the first evaluation on:
+    which was first is not known then."""
+    times = []
+    for value in (rare, common):
+        mean = curves[curves["class"].str[place] == value].groupby("step")["value"].mean()
+        if mean.empty:
+            return math.nan
+        times.append(emergence_time(mean.index.to_numpy(), mean.to_numpy(), THRESHOLD))
+    late, early = times
+    if math.isnan(early) or late == early == curves["step"].min():
+        return math.nan
+    return math.inf if math.isnan(late) else late / early
+
+
+def _instead(last: pd.DataFrame, asked: str) -> tuple[str, float]:
     """The class that was drawn most often when another one was asked for."""
-    drawn = curves[
-        (curves["measure"] == "drawn") & (curves["class"] == asked) & (curves["variable"] != asked)
-    ]
-    drawn = drawn[drawn["step"] == curves["step"].max()]
+    drawn = last[(last["measure"] == "drawn") & (last["class"] == asked) & (last["variable"] != asked)]
     if drawn.empty:
         return "", 0.0
     most = drawn.loc[drawn["value"].idxmax()]
@@ -104,26 +155,23 @@ def _instead(curves: pd.DataFrame, asked: str) -> tuple[str, float]:
 
 def summary(tables: Tables) -> list[Signature]:
     """Four signatures from the table of that name; none for figures that train nothing. A member counts where there is
-    something to tell: without held-out classes, or with all values equally frequent, there is not."""
+    something to tell: without held-out classes, with all values equally frequent, or with everything drawn right from
+    the first evaluation on, there is not."""
     rows = tables.get("signatures")
     if rows is None or rows.empty:
         return []
     tested, compared = rows[rows["held_out"].notna()], rows[rows["rare_delay"].notna()]
-    accuracy = delay = "nothing to compare"
-    if len(tested):
-        chance = ", ".join(f"{value:.3g}" for value in sorted(tested["chance"].unique()))
-        accuracy = f"mean accuracy {_range(tested['held_out'])}; chance {chance}"
+    emerging = rows[rows["gap"].notna()]
+    gap = delay = _NOTHING
+    if len(emerging):
+        gap = f"largest gap {_range(emerging['gap'])}"
     if len(compared):
         delay = f"learnt at {_range(compared['rare_delay'])} times the step of common ones"
         if np.isinf(compared["rare_delay"]).all():
             delay = "never learnt, while common ones were"
     return [
-        _counted("held-out classes at chance", tested["at_chance"], accuracy),
-        _counted(
-            "no additive/multiplicative gap",
-            rows["no_gap"],
-            f"largest gap {_range(rows['gap'])}",
-        ),
+        _counted("held-out classes at chance", tested["at_chance"], _lost(tested)),
+        _counted("no additive/multiplicative gap", emerging["no_gap"], gap),
         _counted("no delay of rare values", compared["no_delay"], delay),
         _counted(
             "worst held-out class mostly drawn as something else, or not at all",
@@ -131,6 +179,30 @@ def summary(tables: Tables) -> list[Signature]:
             _drawn_as(tested),
         ),
     ]
+
+
+def _lost(rows: pd.DataFrame) -> str:
+    """`6 … 8 of 11 held-out classes: 0101, 1001 in 5, 0111 in 3 members`: the most frequent first."""
+    if rows.empty:
+        return _NOTHING
+    each = rows["classes_at_chance"].str.split()
+    of = _ends(sorted(rows["held_out_classes"].unique()))
+    if not rows["at_chance"].any():
+        return f"none of {of} held-out classes"
+    numbers = Counter(code for codes in each for code in codes)
+    named = f"{_ends(sorted(each.str.len()))} of {of} held-out classes"
+    if len(rows) == 1:
+        return f"{named}: {', '.join(numbers)}"
+    alike: dict[int, list[str]] = defaultdict(list)
+    for code in sorted(numbers):
+        alike[numbers[code]].append(code)
+    parts = [f"{', '.join(alike[number])} in {number}" for number in sorted(alike, reverse=True)]
+    return f"{named}: {', '.join(parts)} of {len(rows)} members"
+
+
+def _ends(numbers: Sequence[int]) -> str:
+    """`6 … 8`, or one number where all are the same."""
+    return " … ".join(dict.fromkeys((str(numbers[0]), str(numbers[-1]))))
 
 
 def _counted(name: str, shown: pd.Series, seen: str) -> Signature:
