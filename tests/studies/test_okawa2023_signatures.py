@@ -39,7 +39,8 @@ def _signs(
     member = write_members([recipe], tmp_path, curve=curve).member(recipe)
     write_table(member.path / "metrics.parquet", edit(pd.read_parquet(member.path / "metrics.parquet")))
     member = write_members([recipe], tmp_path).member(recipe)
-    return signatures(Results([member], "small", (0,))).iloc[0].to_dict()
+    (row,) = signatures(Results([member], "small", (0,))).to_dict("records")
+    return {str(name): value for name, value in row.items()}
 
 
 def test_a_sound_learner_shows_none(tmp_path: Path) -> None:

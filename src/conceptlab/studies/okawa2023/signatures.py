@@ -91,9 +91,9 @@ def at_chance(last: pd.DataFrame, held_out: Sequence[str], images: int) -> list[
     drawn = last[last["measure"] == "drawn"].pivot_table(index="class", columns="variable", values="value")
     drawn = drawn.fillna(0.0)  # what never happened has no row
     lost = [code for code in held_out if accuracy[code] <= guessed]
-    for code in drawn.index.intersection(held_out).intersection(drawn.columns):
-        if drawn.loc[code, code] <= drawn[code].drop(code).mean():
-            lost.append(str(code))
+    for code in set(held_out) & set(drawn.index) & set(drawn.columns):
+        if drawn[code][code] <= drawn[code].drop(code).mean():
+            lost.append(code)
     return sorted(set(lost))
 
 
@@ -146,8 +146,8 @@ def _instead(last: pd.DataFrame, asked: str) -> tuple[str, float]:
     drawn = last[(last["measure"] == "drawn") & (last["class"] == asked) & (last["variable"] != asked)]
     if drawn.empty:
         return "", 0.0
-    most = drawn.loc[drawn["value"].idxmax()]
-    return str(most["variable"]), float(most["value"])
+    shares = drawn.set_index("variable")["value"]
+    return str(shares.idxmax()), float(shares.max())
 
 
 # --- summed up over the members of a figure ---
@@ -185,12 +185,12 @@ def _lost(rows: pd.DataFrame) -> str:
     """`6 … 8 of 11 held-out classes: 0101, 1001 in 5, 0111 in 3 members`: the most frequent first."""
     if rows.empty:
         return _NOTHING
-    each = rows["classes_at_chance"].str.split()
+    each = [codes.split() for codes in rows["classes_at_chance"]]
     of = _ends(sorted(rows["held_out_classes"].unique()))
     if not rows["at_chance"].any():
         return f"none of {of} held-out classes"
     numbers = Counter(code for codes in each for code in codes)
-    named = f"{_ends(sorted(each.str.len()))} of {of} held-out classes"
+    named = f"{_ends(sorted(map(len, each)))} of {of} held-out classes"
     if len(rows) == 1:
         return f"{named}: {', '.join(numbers)}"
     alike: dict[int, list[str]] = defaultdict(list)
