@@ -16,6 +16,7 @@ from conceptlab.claims import (
     accuracy_resolution,
     censored_times,
     correlation,
+    correlation_difference,
     difference,
     final_value,
     geometric_mean,
@@ -185,6 +186,21 @@ def test_rank_correlation_with_times_never_reached_is_bounded_by_every_order_the
     assert found.low == pytest.approx(min(possible))
     assert found.high == pytest.approx(max(possible))
     assert correlation(censored, "d", "y", "pearson").unknown == 1
+
+
+def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order():
+    coarse, fine, known = [1, 1, 1, 1, 2, 2], [1.0, 2, 2, 3, 4, 4], [1.0, 2.0, 1.5]
+    possible = []
+    for ends in itertools.permutations([10.0, 11.0, 12.0]):
+        y = [*known, *ends]
+        possible.append(stats.spearmanr(fine, y).statistic - stats.spearmanr(coarse, y).statistic)
+    frame = pd.DataFrame({"seed": 1, "fine": fine, "coarse": coarse, "y": [*known, INF, INF, INF]})
+    found = correlation_difference(frame, "fine", "coarse", "y")
+    assert found.low == pytest.approx(min(possible))
+    assert found.high == pytest.approx(max(possible))
+    assert bounds(correlation_difference(frame, "fine", "fine", "y")) == {1: (0, 0)}
+    assert correlation_difference(frame.assign(coarse=1), "fine", "coarse", "y").unknown == 1
+    assert correlation_difference(frame.assign(y=math.nan), "fine", "coarse", "y").unknown == 1
 
 
 def test_slopes_are_least_squares():

@@ -193,11 +193,12 @@ def _delay(y: Array) -> Tables:
 
 
 def _departures(y: Array) -> Tables:
-    return {"departures": _settings(y, "correlation", "value")}
+    return {"departures": _settings(-y, "correlation", "value")}
 
 
 def _weighted(y: Array) -> Tables:
-    return {"times": _settings(np.exp(y), "weighted", "time", distance=1)}
+    times = _settings(np.exp(y), "weighted", "time")
+    return {"times": times.assign(distance=1 + (times["weighted"] == times["weighted"].max()))}
 
 
 def _widens(first: str, second: str, other: str) -> Callable[[Array], Tables]:
@@ -246,7 +247,7 @@ VALUES: dict[str, Callable[[Array], Tables]] = {
 
 TRENDS: dict[str, Callable[[Array], Tables]] = {
     "frequency.delay": _delay,  # later where rarer
-    "correlation.leaves-product": _departures,
+    "correlation.leaves-product": _departures,  # further below the product
     "distance.beyond-hamming": _weighted,
 }
 """Rising numbers are what each of them claims."""

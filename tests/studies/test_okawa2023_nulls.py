@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from conceptlab.claims import Verdict, judge
+from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.studies.okawa2023 import STUDY
+from conceptlab.studies.okawa2023.data import leaving
 from conceptlab.studies.okawa2023.order import suddenness, toy_fits
 from conceptlab.theory.toy import success_probability
 from tests.studies import okawa_tables as fake
@@ -102,10 +106,10 @@ def test_what_a_judge_makes_of_noise_is_no_bottom_to_rise_from() -> None:
     noise = np.where(steps < 100, np.linspace(0, 0.9, len(steps)), 0.0)
     drawn = (steps >= 100).astype(float)
     parts = []
-    for cls, distance, product, mean in (
+    for cls, distance, whole, mean in (
         ("000", 0, drawn, drawn), ("001", 0, drawn, drawn), ("111", 2, rise, np.maximum(rise, noise)),
     ):  # fmt: skip
-        for measure, value in (("accuracy", product), ("additive", mean)):
+        for measure, value in (("accuracy", whole), ("additive", mean)):
             rows = {"step": steps, "class": cls, "distance": distance, "measure": measure, "value": value}
             parts.append(pd.DataFrame(rows).assign(seed=0, variable=""))
     rises = suddenness(pd.concat(parts, ignore_index=True))
@@ -133,3 +137,51 @@ def test_what_was_composed_and_is_forgotten_counts_as_overwritten() -> None:
     lost = (kept["mode"] != "before") & (kept["class"] == "101")
     forgotten = kept.assign(value=kept["value"].mask(lost, 0.0))
     assert _judged("fig9.overwrites", {"finals": forgotten}).verdict == "reproduced"
+
+
+# --- distance, correlation ---
+
+
+@pytest.mark.parametrize(("signal", "verdict"), [(1.0, "reproduced"), (0.0, ""), (-1.0, "not reproduced")])
+def test_a_weighted_distance_must_tell_more_than_hamming(signal: float, verdict: str) -> None:
+    """Times grow with Hamming distance in any case; within a distance with the cost of what is altered, not at all, or
+    against it."""
+    space = ConceptSpace([Variable(name, ("0", "1")) for name in ("shape", "size", "colour")])
+    rng, rows = np.random.default_rng(0), []
+    for seed, centre, cls in product(range(SEEDS), space, space):
+        altered = [cost for cost, a, b in zip((1.3, 0.7, 1.0), centre, cls) if a != b]
+        if len(altered) > 1:
+            log = 2 * len(altered) + signal * (sum(altered) - len(altered)) + 0.1 * rng.standard_normal()
+            rows.append(
+                {"seed": seed, "distance": len(altered) - 1, "weighted": sum(altered), "time": np.exp(log)}
+            )
+    found = _judged("distance.beyond-hamming", {"times": pd.DataFrame(rows)}).verdict
+    assert found == verdict if verdict else found != "reproduced"
+
+
+def test_scatter_about_the_product_is_no_departure_from_it() -> None:
+    """Scatter that grows with the correlation makes the difference without its sign grow, too."""
+    rho = np.linspace(0, 1, 5)
+    rng = np.random.default_rng(1)
+    scatter = np.array([rng.permutation([0.2, -0.2, 0.1, -0.1, 0.15]) for _ in range(SEEDS)]) * (0.01 + rho)
+    table = fake.TRENDS["correlation.leaves-product"](-scatter)["departures"]
+    assert _judged("correlation.leaves-product", {"departures": table}).verdict == "inconclusive"
+    table["correlation"] /= 4
+    assert not leaving(table)["leaves"].any()
+
+
+def test_where_the_joint_accuracy_leaves_the_product_is_told() -> None:
+    below = np.array([[0.0, 0.0, 0.01, 0.10, 0.30]] * SEEDS) + 0.001 * np.arange(SEEDS)[:, None] * [
+        0,
+        1,
+        -9,
+        1,
+        1,
+    ]
+    table = fake.TRENDS["correlation.leaves-product"](below)["departures"]
+    table["correlation"] /= 4
+    found = leaving(table).set_index("correlation")
+    assert found.index[found["leaves"]].tolist() == [0.75, 1.0]
+    assert found["difference"][1.0] == pytest.approx(-0.302)
+    assert not leaving(table[table["seed"] == 0])["leaves"].any()  # one seed has no spread
+    assert leaving(table[table["correlation"] > 0]).empty  # nothing to compare with

@@ -3,11 +3,13 @@
 from conceptlab.claims.calibration import Rates, calibrate, permuted
 from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
+from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
 from conceptlab.claims.render import interval_text, render_verdicts, seeds_text, summary
 from conceptlab.claims.statistics import (
     accuracy_resolution,
     correlation,
+    correlation_difference,
     final_value,
     outcome_per_seed,
     slope,
@@ -33,6 +35,7 @@ __all__ = [
     "calibrate",
     "censored_times",
     "correlation",
+    "correlation_difference",
     "difference",
     "final_value",
     "geometric_mean",
@@ -51,8 +54,10 @@ __all__ = [
     "seeds_text",
     "slope",
     "smallest",
+    "student_interval",
     "summary",
     "thresholds_hash",
+    "tied",
     "time_ratio",
     "to_json",
     "value_per_seed",

@@ -7,6 +7,7 @@ rows are missing is unknown and counts against the claim; it is never averaged o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -82,6 +83,33 @@ def correlation(
     return PerSeed(tuple(bounds), low, high)
 
 
+def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> PerSeed:
+    """Within each seed how much better `x` ranks `y` than `other` does: the difference of two Spearman correlations
+    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`."""
+    _need(frame, "seed", x, other, y)
+    bounds, settings = {}, frame.groupby("seed").size().max()
+    for seed, rows in frame.groupby("seed"):
+        whole = len(rows) == settings
+        columns = (rows[name].to_numpy(float) for name in (x, other, y))
+        bounds[seed] = _spearman_difference(*columns) if whole else (math.nan, math.nan)
+    low, high = np.array(list(bounds.values())).T
+    return PerSeed(tuple(bounds), low, high)
+
+
+def _spearman_difference(x: Array, other: Array, y: Array) -> tuple[float, float]:
+    ranks = [scipy.stats.rankdata(column) for column in (x, other)]
+    if any(np.ptp(rank) == 0 for rank in ranks) or np.isnan(y).any():
+        return math.nan, math.nan
+    # Both correlations have the same ranks of y, so the difference is linear in them: its ends are where those never
+    # reached are sorted by what it weighs them with.
+    weight = np.subtract(*((rank - rank.mean()) / rank.std() for rank in ranks))
+    ends = []
+    for filled in _orders(y, weight):
+        first, second = (_pearson(rank, scipy.stats.rankdata(filled)) for rank in ranks)
+        ends.append(first - second)
+    return min(ends), max(ends)
+
+
 def _pearson(x: Array, y: Array) -> float:
     usable = len(x) >= 3 and np.isfinite(x).all() and np.isfinite(y).all()
     if not usable or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -90,20 +118,22 @@ def _pearson(x: Array, y: Array) -> float:
 
 
 def _spearman(x: Array, y: Array) -> tuple[float, float]:
+    if np.isnan(y).any():
+        return math.nan, math.nan
+    ends = [_pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(filled)) for filled in _orders(y, x)]
+    return min(ends), max(ends)
+
+
+def _orders(y: Array, weight: Array) -> Iterator[Array]:
+    """`y` with what was never reached (+inf) beyond all that was, sorted against a weight and with it: for ranks any
+    such numbers will do."""
     never = np.isposinf(y)
-    # For ranks any numbers beyond the last known one will do: spread them with x, then against x.
     top = np.max(y[~never], initial=0.0)
-    rank = scipy.stats.rankdata(x[never], method="ordinal") if never.any() else np.array([])
-    ends = []
+    rank = scipy.stats.rankdata(weight[never], method="ordinal") if never.any() else np.array([])
     for order in (len(rank) + 1 - rank, rank):
         filled = y.copy()
         filled[never] = top + order
-        ends.append(
-            _pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(filled))
-            if not np.isnan(filled).any()
-            else math.nan
-        )
-    return min(ends), max(ends)
+        yield filled
 
 
 def slope(frame: pd.DataFrame, x: str, y: str) -> PerSeed:

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from conceptlab.concepts import Split
+from conceptlab.claims import PerSeed, student_interval, tied
 from conceptlab.measures import critical_number
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
@@ -19,6 +22,7 @@ from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import (
     among_drawn,
     at_common_steps,
+    begun,
     emergence,
     final,
     joint,
@@ -153,41 +157,63 @@ def centre_tables(results: Results) -> dict[str, pd.DataFrame]:
 
 def correlation_tables(results: Results) -> dict[str, pd.DataFrame]:
     """`departures`: how far the joint accuracy of classes against the correlation (small circles, large triangles)
-    lies from the product of its single accuracies, over training; `rules` as in Figure 6."""
+    lies above the product of its single accuracies, mean over training since the model draws; `leaves`: whether that
+    differs from what it is without correlation; `rules` as in Figure 6."""
 
     def label(recipe: Recipe) -> Mapping[str, Any]:
         return {"correlation": recipes.correlation_of(recipe)}
 
     curves = labelled(results, label)
-    against = curves[[len(cls) > 1 and cls[0] != cls[1] for cls in curves["class"]]]
-    wide = among_drawn(against, ["seed", "correlation", "class", "step"])
-    departure = (wide[""] - wide.drop(columns="").prod(axis=1)).abs()
+    against = np.array([len(cls) > 1 and cls[0] != cls[1] for cls in curves["class"]])
+    wide = among_drawn(
+        curves[against & begun(curves, ["correlation"])], ["seed", "correlation", "class", "step"]
+    )
+    departure = wide[""] - wide.drop(columns="").prod(axis=1)
     mean = departure.groupby(level=["seed", "correlation"]).mean().rename("value").reset_index()
     return {
         "curves": joint(curves),
         "departures": mean,
+        "leaves": leaving(mean),
         "rules": prediction_errors(curves, ["correlation"]),
         "signatures": signatures(results, label),
     }
+
+
+def leaving(departures: pd.DataFrame) -> pd.DataFrame:
+    """For every correlation the mean over seeds of the paired difference from none, with its interval at 95 % (each by
+    itself: this describes, it does not decide), and whether that excludes zero."""
+    wide = departures.pivot_table(index="seed", columns="correlation", values="value")
+    if 0.0 not in wide:
+        return pd.DataFrame(columns=["correlation", "difference", "low", "high", "leaves"])
+    rows = []
+    for rho in (column for column in wide if column != 0):
+        paired = (wide[rho] - wide[0.0]).dropna()
+        low = high = math.nan
+        if len(paired) > 1 and not tied(paired.to_numpy()):
+            low, high = student_interval(PerSeed.exact(paired), 0.05)
+        leaves = bool(low > 0 or high < 0)
+        rows.append(
+            {"correlation": rho, "difference": paired.mean(), "low": low, "high": high, "leaves": leaves}
+        )
+    return pd.DataFrame(rows)
 
 
 # --- distance ---
 
 
 def distance_tables(results: Results) -> dict[str, pd.DataFrame]:
-    """Times of held-out classes for all centres, with two distances from training: Hamming (`distance`, Def 4), and
-    `weighted`, in which altering a variable counts as much as its signal is weak."""
+    """Times of classes for all centres, with two distances: Hamming from training (`distance`, Def 4), and `weighted`,
+    in which every variable that differs from the centre counts as much as its signal is weak. From the nearest training
+    class instead, which has one of them for nothing, hardly any two classes would differ."""
     tables = centre_tables(results)
     member = results.members[0]
     space, signal = member.world.space, signals(member)
     mean = sum(signal.values()) / len(signal)
     cost = [mean / signal[name] for name in space.names]
     weighted = {}
-    for centre in tables["times"]["centre"].unique():
-        train = Split.around(space, centre, 1).train
-        for cls in space:
-            paths = [sum(c for c, a, b in zip(cost, cls, seen) if a != b) for seen in train]
-            weighted[centre, space.code(cls)] = min(paths)
+    for centre, cls in product(tables["times"]["centre"].unique(), space):
+        altered = zip(cost, cls, space.parse(centre))
+        weighted[centre, space.code(cls)] = sum(c for c, own, theirs in altered if own != theirs)
     times = tables["times"]
     times["weighted"] = [weighted[key] for key in zip(times["centre"], times["class"])]
     signal_table = pd.DataFrame({"variable": list(signal), "signal": list(signal.values()), "cost": cost})

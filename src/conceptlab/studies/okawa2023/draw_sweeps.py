@@ -146,7 +146,13 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     left, right = page.subplots(1, 2)
     figures.panel(left, "a", "Joint accuracy leaves the product")
     figures.band(left, tables["departures"], Line("#1a1c20"), x="correlation")
-    left.set(xlabel="correlation of shape and size in training", ylabel="|joint - product|", ylim=(0, None))
+    left.set(xlabel="correlation of shape and size in training", ylabel="joint - product")
+    left.axhline(0, color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
+    leaves = tables["leaves"].query("leaves")["correlation"]
+    where = "at no correlation tried"
+    if len(leaves):
+        where = f"from {leaves.min():g} on"
+        left.axvline(leaves.min(), color="#8a8f98", lw=0.8, zorder=1)
     figures.panel(right, "b", "Which rule tells the joint accuracy")
     ends, rules = [], tables["rules"]
     for rule, colour in _RULES.items():
@@ -161,7 +167,8 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{seeds_of(tables['departures'])}. a: classes against the correlation (small circles, large triangles), mean "
-        "over training. b: held-out classes with two or more variables in [.2, .9]; no point where there were none.",
+        f"over training; it differs from what it is at 0 {where} (95 %). b: held-out classes with two or more "
+        "variables in [.2, .9]; no point where there were none.",
     )
     return page
 
@@ -186,7 +193,7 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
         ranks = scipy.stats.rankdata(times["time"].fillna(np.inf))
         rho = np.corrcoef(scipy.stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
         figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}" if np.isfinite(rho) else title)
-        ax.set_xlabel(f"{title} from training")
+        ax.set_xlabel(f"{title} from {'the centre of training' if column == 'weighted' else 'training'}")
     axes[0].set_xticks(sorted(times["distance"].unique()))
     axes[0].legend(loc="lower right")
     costs = ", ".join(
