@@ -219,7 +219,7 @@ def _widens(first: str, second: str, other: str) -> Callable[[Array], Tables]:
 VALUES: dict[str, Callable[[Array], Tables]] = {
     "fig5.order": _order(3),
     "fig5.held-out": _held_out,
-    "fig6.sudden": lambda v: {"rises": _frame(v, product=v, mean=1.0), "curves": _frame(v)},
+    "fig6.sudden": lambda v: {"rises": _frame(v, product=v, mean=1.0)},
     "fig6.bottleneck": _bottleneck,
     "fig6.product": _rules,
     "fig7.predicts": _predicts,

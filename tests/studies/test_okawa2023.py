@@ -48,7 +48,9 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
         assert (made.path / "figures" / f"{figure.id}.pdf").stat().st_size > 1000
         assert len(made.verdicts) == len(figure.claims)
         tables = made.tables
-        assert all(len(table) for name, table in tables.items() if name != "disagreement"), figure.id
+        # What may be empty: a judge without a second one, and rules to be told apart once something is drawn.
+        empty = {name for name, table in tables.items() if not len(table)}
+        assert empty <= {"disagreement", "rules"}, figure.id
         if figure.id not in ILLUSTRATIONS:
             signs = tables["signatures"]
             assert {"at_chance", "no_gap", "no_delay", "drawn_instead", "drawn_share"} <= set(signs)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from conceptlab.claims import PerSeed, student_interval, tied
@@ -22,7 +21,6 @@ from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import (
     among_drawn,
     at_common_steps,
-    begun,
     emergence,
     final,
     joint,
@@ -164,12 +162,12 @@ def correlation_tables(results: Results) -> dict[str, pd.DataFrame]:
         return {"correlation": recipes.correlation_of(recipe)}
 
     curves = labelled(results, label)
-    against = np.array([len(cls) > 1 and cls[0] != cls[1] for cls in curves["class"]])
-    wide = among_drawn(
-        curves[against & begun(curves, ["correlation"])], ["seed", "correlation", "class", "step"]
-    )
-    departure = wide[""] - wide.drop(columns="").prod(axis=1)
-    mean = departure.groupby(level=["seed", "correlation"]).mean().rename("value").reset_index()
+    wide = among_drawn(curves, ["correlation"])
+    departure = (wide[""] - wide.drop(columns="").prod(axis=1)).rename("value").reset_index()
+    against = departure[departure["class"].str[0] != departure["class"].str[1]]
+    # A member that never draws has a row without a number: its seed is unknown, not missing.
+    every = curves.groupby(["seed", "correlation"]).size().index
+    mean = against.groupby(["seed", "correlation"])["value"].mean().reindex(every).reset_index()
     return {
         "curves": joint(curves),
         "departures": mean,
@@ -182,7 +180,7 @@ def correlation_tables(results: Results) -> dict[str, pd.DataFrame]:
 def leaving(departures: pd.DataFrame) -> pd.DataFrame:
     """For every correlation the mean over seeds of the paired difference from none, with its interval at 95 % (each by
     itself: this describes, it does not decide), and whether that excludes zero."""
-    wide = departures.pivot_table(index="seed", columns="correlation", values="value")
+    wide = departures.pivot(index="seed", columns="correlation", values="value")
     if 0.0 not in wide:
         return pd.DataFrame(columns=["correlation", "difference", "low", "high", "leaves"])
     rows = []

@@ -68,9 +68,11 @@ def furthest(curves: pd.DataFrame) -> str:
 
 def suddenness(curves: pd.DataFrame) -> pd.DataFrame:
     """How sudden the two are since the model draws: what a judge makes of noise is no bottom to rise from."""
-    own, rows = curves[begun(curves) & (curves["class"] == furthest(curves))], []
-    for seed, mine in own[own["variable"] == ""].groupby("seed"):
+    own, rows = curves.assign(drawing=begun(curves)), []
+    own = own[(own["class"] == furthest(curves)) & (own["variable"] == "")]
+    for seed, mine in own.groupby("seed"):
         wide = mine.pivot_table(index="step", columns="measure", values="value").sort_index()
+        wide = wide[wide.index.isin(mine[mine["drawing"]]["step"])]
         steps = wide.index.to_numpy()
         rows.append({"seed": seed, "product": relative_rise(steps, wide["accuracy"]),
                      "mean": relative_rise(steps, wide["additive"])})  # fmt: skip
@@ -92,8 +94,9 @@ def prediction_errors(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFr
     """Mean absolute error of each rule for the joint accuracy since the model draws, where it can be told apart from
     the others: at least two variables between .2 and .9. Under independence the joint is the product of single
     accuracies; it can never exceed their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1))."""
-    counted = begun(curves, by) & (curves["distance"] > 0)
-    wide = among_drawn(curves[counted], ["seed", *by, "class", "step"])
+    wide = among_drawn(curves, by)
+    trained = set(curves[curves["distance"] == 0].groupby(["seed", *by, "class"]).groups)
+    wide = wide[np.array([key[:-1] not in trained for key in wide.index], dtype=bool)]
     single = wide.drop(columns="")
     undecided = wide[((single >= 0.2) & (single <= 0.9)).sum(axis=1) >= 2]
     single = undecided.drop(columns="")

@@ -58,16 +58,17 @@ def joint(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
     return curves[(curves["measure"] == measure) & (curves["variable"] == "")]
 
 
-def among_drawn(curves: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+def among_drawn(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Accuracies with a column for each variable and "" for all, among images in which something is drawn: an empty one
-    is wrong in every variable at once, which says nothing about how they go together. Evaluations at which most images
-    of a class are empty are left out."""
-    wide = curves[curves["measure"] == "accuracy"].pivot_table(
-        index=list(keys), columns="variable", values="value"
-    )
+    is wrong in every variable at once, which says nothing about how they go together. Left out are evaluations before
+    the model draws, and those at which most images of a class are empty. `by` names what tells members apart."""
+    keys, member = ["seed", *by, "class", "step"], ["seed", *by, "step"]
+    wide = curves[curves["measure"] == "accuracy"].pivot_table(index=keys, columns="variable", values="value")
     empty = curves[(curves["measure"] == "drawn") & (curves["variable"] == "nothing")]
-    drawn = 1 - empty.set_index(list(keys))["value"].reindex(wide.index).fillna(0.0)
-    return wide[drawn >= 0.5].div(drawn[drawn >= 0.5], axis=0)
+    drawn = 1 - empty.set_index(keys)["value"].reindex(wide.index).fillna(0.0)
+    counted = pd.MultiIndex.from_frame(curves.loc[begun(curves, by), member].drop_duplicates())
+    kept = (drawn >= 0.5) & pd.MultiIndex.from_frame(wide.index.to_frame()[member]).isin(counted)
+    return wide[kept].div(drawn[kept], axis=0)
 
 
 def final(curves: pd.DataFrame, by: Sequence[str] = ("seed",)) -> pd.DataFrame:
