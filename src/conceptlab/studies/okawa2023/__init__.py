@@ -21,7 +21,7 @@ from conceptlab.studies.okawa2023 import (
     spread,
     sweep_claims,
 )
-from conceptlab.studies.okawa2023.settings import PAPER, SEEDS, SWEEP_SEEDS, base
+from conceptlab.studies.okawa2023.settings import ORDER_SEEDS, PAPER, SEEDS, SWEEP_SEEDS, base
 from conceptlab.studies.okawa2023.signatures import summary
 from conceptlab.studies.sampling_check import agreement_claim, draw_sampling
 from conceptlab.studies.study import Figure, Study
@@ -39,9 +39,9 @@ _ILLUSTRATIONS = (
 
 _EMERGENCE = (
     Figure("fig5", "Distance governs the order", "trajectories in the cube, accuracy by distance, samples over time",
-           order.emergence_tables, draw_order.draw_emergence, base, claims.FIG5),
+           order.emergence_tables, draw_order.draw_emergence, base, claims.FIG5, seeds=ORDER_SEEDS),
     Figure("fig6", "Abilities multiply", "product against mean, single variables, capability along edges",
-           order.multiplicative_tables, draw_order.draw_multiplicative, base, claims.FIG6),
+           order.multiplicative_tables, draw_order.draw_multiplicative, base, claims.FIG6, seeds=ORDER_SEEDS),
     Figure("fig7", "Toy model", "P(n), critical times, and measured curves told from distance 1",
            order.toy_tables, draw_order.draw_toy, order.toy_recipes, claims.FIG7),
 )  # fmt: skip
