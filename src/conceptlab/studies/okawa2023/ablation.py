@@ -153,4 +153,4 @@ def _reach(found: pd.DataFrame) -> float:
 def _wrapped(switches: Sequence[str]) -> Iterator[str]:
     """Names in short lines that never part an equation."""
     for name in switches:
-        yield textwrap.fill(name.replace(" = ", "\u00a0=\u00a0"), 12)
+        yield textwrap.fill(name.replace(" = ", "\u00a0=\u00a0"), 11, break_long_words=False)
