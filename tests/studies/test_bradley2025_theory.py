@@ -15,12 +15,8 @@ import pytest
 import torch
 
 from conceptlab.claims import Claim, calibrate, judge
-from conceptlab.errors import InputError
-from conceptlab.store import Store
-from conceptlab.studies import Order, Results, run
-from conceptlab.studies.bradley2025 import STUDY, across, cpc, features, lights, locality
-from conceptlab.studies.okawa2023 import recipes as okawa2023
-from conceptlab.studies.park2024 import recipes as park2024
+from conceptlab.studies import Results
+from conceptlab.studies.bradley2025 import across, cpc, features, lights, locality
 from conceptlab.theory import random_cpc
 
 Tables = dict[str, pd.DataFrame]
@@ -245,64 +241,6 @@ def test_entangled_pairs_have_orthogonal_means_and_only_the_split_ones_fail() ->
         assert abs(row["cosine_entangled"]) < 1e-10
         assert abs(row["cosine_composing"]) < 1e-10
         assert abs(row["distance_composing"]) < 0.05 < row["distance_entangled"]
-
-
-# --- across ---
-
-
-def test_networks_generalise_when_all_their_held_out_classes_have_come() -> None:
-    rows = []
-    for member, late in (("a", 4), ("b", 9)):
-        for cls, distance, first in (("00", 0, 1), ("01", 1, 1), ("11", 2, late)):
-            rows += [(member, cls, distance, step, float(step >= first)) for step in range(1, 8)]
-    metrics = pd.DataFrame(rows, columns=["member", "class", "distance", "step", "value"])
-    found = across.generalisation_times(metrics.assign(measure="accuracy", weights="raw", variable=""))
-    assert found.loc["a", "time"] == pytest.approx(2), "the geometric mean of 1 and 4"
-    assert found["time"].tolist()[1] == np.inf
-    assert found["final"].tolist() == [1.0, 0.5]
-    assert found["last"].tolist() == [6, 6], "where a class can last have come unseen"
-
-
-def test_members_are_shared_with_the_other_papers_studies() -> None:
-    for scale in ("tiny", "small", "paper"):
-        mine = {recipe.hash for recipe in across._recipes(scale, (0, 1))}
-        theirs = okawa2023.ablation(scale, (0, 1)) + park2024.sweep(scale, (0, 1))
-        assert mine <= {recipe.hash for recipe in theirs}
-        named = {across.setting_of(recipe, scale) for recipe in theirs}
-        assert {study for study, _ in named} == {"okawa2023", "park2024"}
-        assert len(named) == len(theirs) / 2
-
-
-def test_locality_without_its_measurement_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locality, "measured", lambda _: pd.DataFrame({"measure": ["share_met"]}))
-    with pytest.raises(InputError, match="needs the measurement 'locality'"):
-        STUDY.figure("locality").tables(Results([], "tiny", [0]))
-
-
-def pixel_rows(own: float, near: float, reach: float) -> pd.DataFrame:
-    """What is measured of a model's pixels: shares of the response to the pixel itself and within a cell, its reach."""
-    rows = [
-        ("pixel_mass", 0, np.nan, own),
-        ("pixel_mass", 4, np.nan, near),
-        ("pixel_reach", np.nan, np.nan, reach),
-    ]
-    rows += [("pixel_map", 0, 0, 1.0), ("pixel_map", 0, 1, 0.3), ("far_near", np.nan, np.nan, 0.2)]
-    table = pd.DataFrame(rows, columns=["measure", "first", "second", "value"])
-    return table.assign(seed=0, experiment="1", trained=3, reach=-1, level=-4.0)
-
-
-def test_a_pixel_is_not_its_own_neighbour() -> None:
-    found = locality.of_other_pixels(pixel_rows(own=0.6, near=0.9, reach=0.1))
-    assert found["value"].tolist() == pytest.approx([0, 0.75, 0.25, np.nan, 0.3, 0.2], nan_ok=True)
-    untrained = locality.of_other_pixels(pixel_rows(own=1.0, near=1.0, reach=0.0))
-    assert untrained["value"].isna().tolist() == [True, True, True, True, False, False]
-
-
-def test_across_runs_tiny(tmp_path: Path) -> None:
-    order = Order(STUDY, (STUDY.figure("across"),), "tiny", (0,), {})
-    (made,) = run(order, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
-    assert len(made.verdicts) == 3
-    assert set(made.tables["members"]["study"]) == {"okawa2023", "park2024"}
 
 
 # --- the page ---
