@@ -96,6 +96,8 @@ class Page(Figure):
     def savefig(self, fname: Any, **options: Any) -> None:
         with house():
             super().savefig(fname, **options)
+        # Laid out once: the layout takes most of the time, and PDF beside PNG has the same places.
+        self.set_layout_engine("none")
 
 
 def figure(columns: Literal[1, 2] = 2, height: float = 2.4) -> Page:
