@@ -106,6 +106,7 @@ def test_a_long_caption_stays_inside_the_figure() -> None:
 def test_the_caption_says_what_the_band_is() -> None:
     assert figures.seeds_text(4) == "4 seeds; band: ± 1 standard deviation over seeds"
     assert "no band" in figures.seeds_text(1)
+    assert [figures.seeds_text(n, band="") for n in (1, 4)] == ["1 seed", "4 seeds"]
 
 
 def test_a_separation_has_one_colour_and_those_of_the_paper_are_told_apart():

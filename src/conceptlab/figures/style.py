@@ -136,8 +136,11 @@ def plain(text: str) -> str:
 
 
 def seeds_text(seeds: int, band: str = "± 1 standard deviation over seeds") -> str:
-    """`4 seeds; band: ± 1 standard deviation over seeds`; one seed has no band."""
-    return "1 seed, no band" if seeds == 1 else f"{seeds} seeds; band: {band}"
+    """`4 seeds; band: ± 1 standard deviation over seeds`; one seed has no band. Without any band, `4 seeds`."""
+    number = "1 seed" if seeds == 1 else f"{seeds} seeds"
+    if not band:
+        return number
+    return f"{number}, no band" if seeds == 1 else f"{number}; band: {band}"
 
 
 def panel(ax: Axes, letter: str, title: str) -> None:

@@ -69,7 +69,8 @@ def draw_sampling(results: Results, tables: Tables) -> Picture:
     page.legend(*right.get_legend_handles_labels(), loc="outside upper right", ncols=3)
     figures.caption(
         page,
-        f"{table['seed'].nunique()} seeds. Digits: {member.world.space.order}. a: a mark for each seed, class and "
+        f"{figures.seeds_text(table['seed'].nunique(), band='')}. "
+        f"Digits: {member.world.space.order}. a: a mark for each seed, class and "
         f"evaluation. b: mean over seeds with its 95 % interval (Student); shaded: ± {AGREE:g}, within which the mean "
         "over classes and evaluations has to lie.",
     )

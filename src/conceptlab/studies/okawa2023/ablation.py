@@ -110,7 +110,8 @@ def draw(results: Results, tables: Tables) -> Picture:
     _ratios(below, found, switches)
     figures.caption(
         page,
-        f"{times['seed'].nunique()} seeds. a: {NEVER} b: geometric mean over seeds of the ratio to the base with the "
+        f"{figures.seeds_text(times['seed'].nunique(), band='')}. "
+        f"a: {NEVER} b: geometric mean over seeds of the ratio to the base with the "
         "same seed, with its 95 % interval; filled: the interval excludes 1. Bars that leave the panel are open, "
         "since a time was not reached or one seed shows no spread.",
     )

@@ -139,7 +139,8 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     seeds = finals["seed"].nunique()
     figures.caption(
         page,
-        f"{seeds} seeds. Digits: {space.order}. a, among images in which something is drawn. b: by how well it draws "
+        f"{figures.seeds_text(seeds, band='')}. "
+        f"Digits: {space.order}. a, among images in which something is drawn. b: by how well it draws "
         f"small circles this seed is number {rank} of {seeds}. c–e: mean ± 1 standard deviation over seeds, cut at 0 "
         "and 1; shaded: the classes trained on before. f–h: shares of final images, mean over seeds; above each bar "
         "what it was trained on. Fine-tuning at the training learning rate, held constant. Forgetting with the new "

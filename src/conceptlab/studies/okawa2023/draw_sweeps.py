@@ -94,7 +94,9 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
         ax.set_xlabel("share of 001, %")
     page.legend(*axes[1].get_legend_handles_labels(), loc="outside upper right", ncols=3, fontsize=6.4)
     figures.caption(
-        page, f"{times['seed'].nunique()} seeds, as many steps for all. {NEVER} 25 % is Figure 5 itself."
+        page,
+        f"{figures.seeds_text(times['seed'].nunique(), band='')}, "
+        f"as many steps for all. {NEVER} 25 % is Figure 5 itself.",
     )
     return page
 
@@ -135,7 +137,10 @@ def draw_centres(results: Results, tables: Tables) -> Picture:
     ax.set_xlabel("centre of the training set")
     ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     order = results.members[0].world.space.order
-    figures.caption(page, f"{times['seed'].nunique()} seeds. Digits: {order}. {NEVER} 000 is Figure 5.")
+    figures.caption(
+        page,
+        f"{figures.seeds_text(times['seed'].nunique(), band='')}. Digits: {order}. {NEVER} 000 is Figure 5.",
+    )
     return page
 
 
@@ -201,7 +206,8 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
     )
     figures.caption(
         page,
-        f"{times['seed'].nunique()} seeds, all centres; in the grey field: not within the run. ρ: Spearman over all "
+        f"{figures.seeds_text(times['seed'].nunique(), band='')}, "
+        "all centres; in the grey field: not within the run. ρ: Spearman over all "
         f"points (never reached: last). Cost of altering a variable, mean signal over its signal: {costs}.",
     )
     return page
