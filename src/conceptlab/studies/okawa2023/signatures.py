@@ -14,7 +14,7 @@ from conceptlab.concepts import Split
 from conceptlab.measures import emergence_time
 from conceptlab.store import Member, Signature, gather
 from conceptlab.studies.okawa2023.settings import THRESHOLD
-from conceptlab.studies.okawa2023.tables import Label, begun, joint, plain
+from conceptlab.studies.okawa2023.tables import Label, begun, joint, plain, silent_before
 from conceptlab.studies.study import Results, Tables
 
 _NO_GAP = 0.1  # additive and multiplicative accuracy that never differ by more tell the same story
@@ -46,7 +46,7 @@ def _signature(member: Member) -> dict[str, Any]:
     curves = gather([member]).query("weights == 'raw'")
     curves = curves.assign(distance=curves["class"].map(distance))
     draws = begun(curves)
-    drawing, counted = curves[draws], curves.assign(value=curves["value"].where(draws, 0.0))
+    drawing = curves[draws]
     last = curves[curves["step"] == curves["step"].max()]
     accuracy = joint(last).set_index("class")["value"]
     held_out = [code for code, far in distance.items() if far]
@@ -54,7 +54,7 @@ def _signature(member: Member) -> dict[str, Any]:
     evaluation = member.recipe.evaluation
     lost = at_chance(last, held_out, evaluation.final_images or evaluation.images)
     gap = _gap(drawing, furthest) if held_out else math.nan
-    delay = _largest_delay(counted, split)
+    delay = _largest_delay(silent_before(curves, draws), split)
     worst = min(held_out, key=lambda code: accuracy[code]) if held_out else furthest
     instead, share = _instead(last, worst)
     return {

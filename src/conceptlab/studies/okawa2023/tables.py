@@ -80,7 +80,12 @@ def final(curves: pd.DataFrame, by: Sequence[str] = ("seed",)) -> pd.DataFrame:
 def credited(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Curves with everything set to 0 until the model draws. A judge takes the noise of an untrained network for some
     class, which then seems to emerge at the first evaluation; two training classes at once it cannot take it for."""
-    return curves.assign(value=curves["value"].where(begun(curves, by), 0.0))
+    return silent_before(curves, begun(curves, by))
+
+
+def silent_before(curves: pd.DataFrame, draws: pd.Series) -> pd.DataFrame:
+    """Curves with everything set to 0 in rows whose model does not draw yet."""
+    return curves.assign(value=curves["value"].where(draws, 0.0))
 
 
 def begun(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
