@@ -149,10 +149,12 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     """(a) how far joint accuracy leaves the product, (b) the error of each rule, against the training correlation."""
     page = figures.figure(columns=2, height=2.5)
     left, right = page.subplots(1, 2)
-    figures.panel(left, "a", "Joint accuracy leaves the product")
+    figures.panel(left, "a", "Joint accuracy less the product")
     figures.band(left, tables["departures"], Line("#1a1c20"), x="correlation")
     left.set(xlabel="correlation of shape and size in training", ylabel="joint - product")
     left.axhline(0, color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
+    low, high = left.get_ylim()
+    left.set_ylim(min(low, -0.05), max(high, 0.05))  # differences of less are no departure to be looked at
     leaves = tables["leaves"].query("leaves")["correlation"]
     where = "at no correlation tried"
     if len(leaves):
