@@ -23,7 +23,7 @@ _LOCALITY: dict[Scale, dict[str, Any]] = {
 _COMPOSITION: dict[Scale, dict[str, Any]] = {
     "tiny": {"conditions": 4, "counts": [1, 4]},
     "small": {"conditions": 50, "counts": [1, 3, 8]},
-    "paper": {"conditions": 48, "counts": [3, 8]},
+    "paper": {"conditions": 200, "counts": [3, 8, 12]},
 }
 
 
@@ -79,7 +79,7 @@ def experiment(scale: Scale, name: str, trained: int, seed: int, reach: int | No
         world=world,
         train={str(k): size.images // trained for k in range(1, trained + 1)},
         denoiser=local if name == "3" else dict(size.unet),
-        process={"name": "continuous", "gamma_min": -6.0, "gamma_max": 9.0},
+        process={"name": "cosine"},
         prediction="v",
         evaluation=_evaluation(scale),
         seed=seed,

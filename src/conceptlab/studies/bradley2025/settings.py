@@ -28,8 +28,7 @@ TOLD_TRAINING: dict[Scale, dict[str, Any]] = {
     "tiny": {},
     "small": {
         "denoiser.channels": [32, 64],
-        "process.gamma_min": -2.0,
-        "process.gamma_max": 5.0,
+        "process": {"name": "continuous", "gamma_min": -2.0, "gamma_max": 5.0},
         "optimiser.learning_rate": 3e-3,
         "steps": 1600,
     },
@@ -96,7 +95,7 @@ SIZES: dict[Scale, Size] = {
             "patch": 4,
         },
         cells={"name": "cells", "width": 56},
-        training={"steps": 1250, "batch": 32},
+        training={"steps": 2500, "batch": 32},
     ),
     "paper": Size(
         world={"name": "scenes"},
@@ -110,6 +109,6 @@ SIZES: dict[Scale, Size] = {
         detector={"name": "detector", "steps": 3000, "batch": 256, "images_per_class": 1500},
         unet={"name": "grid_unet"},
         cells={"name": "cells"},
-        training={"steps": 8000, "batch": 128},
+        training={"steps": 16_000, "batch": 128},
     ),
 }
