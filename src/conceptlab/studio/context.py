@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conceptlab.errors import InputError
+from conceptlab.store.pretrained import SHIPPED
 from conceptlab.studio.catalogue import Catalogue
 from conceptlab.studio.live import Cache
-from conceptlab.studio.pretrained import SHIPPED
 from conceptlab.studio.worker import Worker
 
 

@@ -7,30 +7,27 @@ carries no claim; `across` asks the question of many.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pandas as pd
 
-import conceptlab
 from conceptlab.errors import InputError
 from conceptlab.evaluation.feature_maps import Bottleneck, concept_features, pixels
 from conceptlab.evaluation.locality import Level
 from conceptlab.executors.draw import load_process
 from conceptlab.measures import measured_cosines
 from conceptlab.store import Member
+from conceptlab.store.pretrained import SHIPPED
 
-# Data of a room further right, read as any user's folder would be.
-_FOLDER = Path(conceptlab.__file__).parent / "studio" / "pretrained" / "members"
 _WORLD = "circles"  # two variables, colour and size
 
 
 def shipped_member() -> Member:
     """The shipped network of colour and size whose checkpoints ship too."""
-    for path in sorted(_FOLDER.glob("*")):
+    for path in sorted(SHIPPED.glob("members/*")):
         member = Member(path)
         if member.recipe.world["name"] == _WORLD and member.checkpoint_steps:
             return member
-    raise InputError(f"{_FOLDER} holds no network of '{_WORLD}' with checkpoints; install the package again")
+    raise InputError(f"{SHIPPED} holds no network of '{_WORLD}' with checkpoints; install the package again")
 
 
 def learned_cosines(images: int, levels: Sequence[float]) -> pd.DataFrame:

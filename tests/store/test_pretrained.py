@@ -9,13 +9,14 @@ import pytest
 
 from conceptlab.claims import judge_measured, measure
 from conceptlab.errors import InputError
-from conceptlab.store import FigureRun, Member, find_figures
+from conceptlab.store import Member, find_figures
 from conceptlab.store.files import read_json, read_tensors
+from conceptlab.store.pretrained import SHIPPED, pack
 from conceptlab.studies import STUDIES
 from conceptlab.studies.study import Results
 from conceptlab.studio import prompting
 from conceptlab.studio.catalogue import Catalogue, Entry
-from conceptlab.studio.pretrained import SHIPPED, pack
+from tests.studio.runs import trained
 
 
 def silent(done: int, total: int) -> None:
@@ -98,7 +99,8 @@ def test_the_park2024_network_hides_a_capability_that_a_slider_brings_out(
     assert asked >= 13
 
 
-def test_packing_keeps_what_is_asked_for_and_nothing_else(run: FigureRun, tmp_path: Path) -> None:
+def test_packing_keeps_what_is_asked_for_and_nothing_else(tmp_path: Path) -> None:
+    run = trained(tmp_path / "runs")
     member = run.members[0]
     step = member.checkpoint_steps[0]
     before = _digest(run.store.root)

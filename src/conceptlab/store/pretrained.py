@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from conceptlab.errors import InputError
-from conceptlab.store import FigureRun, Store
 from conceptlab.store.files import make_folder, read_json, read_tensors, write_json, write_tensors
+from conceptlab.store.runs import FigureRun, Store
 
 SHIPPED = Path(__file__).parent / "pretrained"
 
