@@ -202,7 +202,7 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
         figures.panel(ax, letter, f"{title}: ρ = {rho:.2f}" if np.isfinite(rho) else title)
         ax.set_xlabel(f"{title} from {'the centre of training' if column == 'weighted' else 'training'}")
     axes[0].set_xticks(sorted(times["distance"].unique()))
-    axes[0].legend(loc="lower right")
+    axes[0].legend(loc="center")  # between two distances, where no point can be
     costs = ", ".join(
         f"{v} {c:.2g}" for v, c in zip(tables["signals"]["variable"], tables["signals"]["cost"])
     )
@@ -241,7 +241,7 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     # Names stand to the left of the first mark and to the right of the others: predictions may be close together.
     for place, (name, rows) in enumerate(sorted(predicted.groupby("teaches"), key=_told)):
         line = Line(colours[str(name)])
-        # One at most is drawn as one: a logarithmic axis has no zero.
+        # None at all is drawn as one: a logarithmic axis has no zero.
         time_marks(right, float(rows["predicted"].iloc[0]), list(rows["time"].clip(lower=1.0)), last, line)
         middle = float(rows["time"].fillna(1.3 * last).clip(lower=1.0).median())
         # Below the mark where it stands in the grey field: above it is the title.
@@ -250,11 +250,14 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
             textcoords="offset points", fontsize=6.8, color=line.colour, ha="left" if place else "right",
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
-    right.set(xlim=(1, 2 * last), ylim=(0.8, 1.5 * last))
+    right.set(xlim=(1, max(100, 3 * predicted["predicted"].max())), ylim=(0.8, 1.5 * last))
+    numbers = [10**power for power in range(1 + int(np.log10(last)))]
+    right.set_yticks(numbers, ["≤ 1", *(f"{number:,}" for number in numbers[1:])])
     right.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
     right.plot([1, last], [1, last], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     figures.caption(
         page,
-        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. {NEVER}",
+        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. ≤ 1: reached "
+        f"without any sample, too. {NEVER}",
     )
     return page
