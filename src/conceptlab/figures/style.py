@@ -23,6 +23,7 @@ INK = "#1a1c20"
 _BLACK = "#101114"
 MUTED = "#5c626b"
 RULE = "#c9cdd3"
+FIELD = "#eceef1"  # behind a range that is marked: what training had, what was never reached
 
 # From blue (seen in training) through warm colours to dark: further is stranger. Okabe–Ito where it fits.
 _DISTANCES = ("#0072B2", "#E69F00", "#D55E00", "#7A1F4F", "#161625", "#767676")

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
 from conceptlab.claims import Claim, accuracy_resolution, value_per_seed
+from conceptlab.figures.style import FIELD
 from conceptlab.studies.study import Results, Tables
 
 AGREE = 0.05
@@ -91,7 +92,7 @@ def _against(ax: Axes, table: pd.DataFrame, steps: int) -> None:
 
 def _differences(ax: Axes, table: pd.DataFrame) -> None:
     codes, steps = sorted(table["class"].unique()), sorted(table["step"].unique())
-    ax.axhspan(-AGREE, AGREE, color="#eceef1", lw=0, zorder=0)
+    ax.axhspan(-AGREE, AGREE, color=FIELD, lw=0, zorder=0)
     ax.axhline(0, color="#8a8f98", lw=0.8, zorder=1)
     for place, step in enumerate(steps):
         found = figures.over_seeds(table[table["step"] == step], x="class", y="difference")

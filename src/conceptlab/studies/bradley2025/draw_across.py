@@ -10,11 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.figures.style import MUTED, RULE
+from conceptlab.figures.style import FIELD, MUTED, RULE
 from conceptlab.studies.study import Results, Tables
 
 _STUDIES = {"okawa2023": "abc", "park2024": "def"}
 _MARKERS = "osD^vPX*<>"
+_WIDE = {"*": 7.0, "P": 5.0, "X": 5.0}
+"""Markers of little area are drawn larger: their white edge would leave nothing of them."""
 
 
 @figures.house()
@@ -46,7 +48,7 @@ def draw_across(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{figures.seeds_text(len(results.seeds))} (left). Time: steps until held-out classes are drawn with an "
-        "accuracy of one half, geometric mean over classes; open, at the right edge: not all of them within training. "
+        "accuracy of one half, geometric mean over classes; open, in the grey field: not all of them within training. "
         "Grey line: orthogonality of the same concepts in pixels. Legends: what differs between networks (okawa2023), "
         "the separation of the colours (park2024).",
     )
@@ -73,16 +75,23 @@ def _looks(study: str, members: pd.DataFrame) -> dict[Hashable, figures.Line]:
 def _against_time(
     ax: Axes, members: pd.DataFrame, column: str, label: str, looks: dict[Hashable, figures.Line]
 ) -> None:
-    edge = 1.3 * float(members["last"].max())
+    last = float(members["last"].max())
+    never = 1.3 * last
     for setting, line in looks.items():
         rows = members[members["setting"] == setting]
         done = np.isfinite(rows["time"])
-        ax.plot(rows.loc[done, "time"], rows.loc[done, column], line.marker, color=line.colour, ms=4,
-                mec="white", mew=0.5, label=line.label)  # fmt: skip
-        ax.plot(np.full((~done).sum(), edge), rows.loc[~done, column], line.marker, mfc="white",
-                mec=line.colour, ms=4)  # fmt: skip
+        size = _WIDE.get(line.marker, 4.0)
+        ax.plot(rows.loc[done, "time"], rows.loc[done, column], line.marker, color=line.colour, ms=size,
+                mec="white", mew=0.4, label=line.label)  # fmt: skip
+        ax.plot(np.full((~done).sum(), never), rows.loc[~done, column], line.marker, mfc="white",
+                mec=line.colour, mew=0.8, ms=size)  # fmt: skip
     if column.startswith("orthogonality"):
         ax.axhline(members["orthogonality_pixels"].mean(), color=RULE, lw=1.2, zorder=0)
     ax.set_xscale("log")
+    ax.set_xlim(0.8 * float(members["time"].clip(upper=last).min()), 1.6 * last)
+    ax.axvspan(1.1 * last, 1.6 * last, color=FIELD, lw=0, zorder=0)
+    ticks = figures.log_ticks(ax.get_xlim()[0], 0.7 * last)
+    ax.set_xticks([*ticks, never], [*(f"{tick:g}" for tick in ticks), "never"])
+    ax.minorticks_off()
     ax.set_xlabel("steps until it generalises")
     ax.set_ylabel(label)

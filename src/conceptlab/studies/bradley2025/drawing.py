@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 
 from conceptlab import figures
 from conceptlab.figures import Line
+from conceptlab.figures.style import FIELD
 from conceptlab.store import Member
 
 EXPERIMENT_LINES = {
@@ -36,7 +37,7 @@ def trained_text(trained: int) -> str:
 
 def k_axis(ax: Axes, most: int, trained: int) -> None:
     """Numbers of conditions, with the field that training covers."""
-    ax.axvspan(-0.5, trained + 0.5, color="#eceef1", lw=0, zorder=0)
+    ax.axvspan(-0.5, trained + 0.5, color=FIELD, lw=0, zorder=0)
     ax.set_xlim(-0.5, most + 0.5)
     ax.set_xticks(range(0, most + 1, 1 if most <= 6 else 2))
     ax.set_xlabel("conditions K")

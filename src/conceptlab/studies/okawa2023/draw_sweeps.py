@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
 from conceptlab.figures import Line
+from conceptlab.figures.style import FIELD
 from conceptlab.studies.okawa2023.draw_data import count_axis
 from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.settings import THRESHOLD
@@ -57,7 +58,7 @@ def time_axis(ax: Axes, times: pd.DataFrame) -> None:
     last = float(times["last"].max())
     ax.set_yscale("log")
     ax.set_ylim(0.7 * float(times["time"].fillna(last).min()), 1.5 * last)
-    ax.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
+    ax.axhspan(1.1 * last, 1.5 * last, color=FIELD, lw=0, zorder=0)
     ax.set_ylabel(f"step of reaching {THRESHOLD:g}")
     ticks = figures.log_ticks(ax.get_ylim()[0], last)
     ax.set_yticks([*ticks, 1.3 * last], [*(f"{tick:g}" for tick in ticks), "never"])
@@ -253,7 +254,7 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     right.set(xlim=(1, max(100, 3 * predicted["predicted"].max())), ylim=(0.8, 1.5 * last))
     numbers = [10**power for power in range(1 + int(np.log10(last)))]
     right.set_yticks(numbers, ["≤ 1", *(f"{number:,}" for number in numbers[1:])])
-    right.axhspan(1.1 * last, 1.5 * last, color="#eceef1", lw=0, zorder=0)
+    right.axhspan(1.1 * last, 1.5 * last, color=FIELD, lw=0, zorder=0)
     right.plot([1, last], [1, last], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     figures.caption(
         page,
