@@ -15,7 +15,7 @@ from conceptlab.studies.study import Results, Tables
 
 _STUDIES = {"okawa2023": "abc", "park2024": "def"}
 _MARKERS = "osD^vPX*<>"
-_WIDE = {"*": 7.0, "P": 5.0, "X": 5.0}
+_SIZES = {"*": 7.0, "P": 5.0, "X": 5.0}
 """Markers of little area are drawn larger: their white edge would leave nothing of them."""
 
 
@@ -80,7 +80,7 @@ def _against_time(
     for setting, line in looks.items():
         rows = members[members["setting"] == setting]
         done = np.isfinite(rows["time"])
-        size = _WIDE.get(line.marker, 4.0)
+        size = _SIZES.get(line.marker, 4.0)
         ax.plot(rows.loc[done, "time"], rows.loc[done, column], line.marker, color=line.colour, ms=size,
                 mec="white", mew=0.4, label=line.label)  # fmt: skip
         ax.plot(np.full((~done).sum(), never), rows.loc[~done, column], line.marker, mfc="white",
@@ -88,7 +88,7 @@ def _against_time(
     if column.startswith("orthogonality"):
         ax.axhline(members["orthogonality_pixels"].mean(), color=RULE, lw=1.2, zorder=0)
     ax.set_xscale("log")
-    ax.set_xlim(0.8 * float(members["time"].clip(upper=last).min()), 1.6 * last)
+    ax.set_xlim(0.8 * float(members["time"].fillna(last).clip(upper=last).min()), 1.6 * last)
     ax.axvspan(1.1 * last, 1.6 * last, color=FIELD, lw=0, zorder=0)
     ticks = figures.log_ticks(ax.get_xlim()[0], 0.7 * last)
     ax.set_xticks([*ticks, never], [*(f"{tick:g}" for tick in ticks), "never"])
