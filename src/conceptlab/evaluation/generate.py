@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -64,7 +65,8 @@ def draw_one(
 
 
 def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedding, Embedding]:
-    """Embeddings (P, …) of a member's prompts with their edits made, and of what they are guided away from."""
+    """Embeddings (P, …) of a member's prompts with their edits made, and of what they are guided away from, if any
+    are."""
     device = next(denoiser.parameters()).device
     with torch.no_grad():
 
@@ -72,7 +74,8 @@ def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedd
             return denoiser.embed(condition.to(device))
 
         asked = embed(torch.stack([p.condition for p in prompts]))
-        against = embed(torch.stack([p.guidance.against if p.guidance else p.condition for p in prompts]))
+        others = [p.guidance.against if p.guidance else p.condition for p in prompts]
+        against = embed(torch.stack(others)) if any(p.guidance for p in prompts) else {}
         for number, prompt in enumerate(prompts):
             if prompt.edit is not None:
                 for name, edited in prompt.edit(embed, prompt.condition[None]).items():
@@ -93,7 +96,7 @@ def _in_batches(
     owner = torch.cat([torch.full((p.images,), number) for number, p in enumerate(first)])
     guided = torch.tensor([p.guidance is not None for p in first])[owner]
     weights = torch.tensor([[p.guidance.weight if p.guidance else 0.0 for p in asked] for asked in prompts])
-    keys = torch.stack([prompt_keys(seed, asked) for seed, asked in zip(seeds, prompts)])  # (E, N, 2)
+    keys = prompt_keys(seeds, prompts)
     asked, against = (_stacked([pair[i] for pair in embedded], dtype) for i in (0, 1))
     device = next(iter(asked.values())).device
     most = max(1, BATCH[device.type] // len(prompts))
@@ -210,10 +213,17 @@ class _Columns(Process):
         return self.process.sampling_times(steps, device)
 
 
-def prompt_keys(seed: int, prompts: Sequence[Prompt]) -> Tensor:
-    """A key for each image: seed, then stream, then number. All at once: one key takes as long as a thousand."""
-    streams = torch.tensor([zlib.crc32(prompt.stream.encode()) for prompt in prompts])
-    images = torch.tensor([prompt.images for prompt in prompts])
+def prompt_keys(seeds: Sequence[int], prompts: Sequence[Sequence[Prompt]]) -> Tensor:
+    """A key for each image of each member, (E, N, 2): seed, then stream, then number. All at once: one key takes as
+    long as a thousand."""
+    streams = torch.tensor([[zlib.crc32(prompt.stream.encode()) for prompt in asked] for asked in prompts])
+    images = torch.tensor([prompt.images for prompt in prompts[0]])
     owner = torch.arange(len(images)).repeat_interleave(images)
     number = torch.arange(len(owner)) - (images.cumsum(0) - images)[owner]
-    return random.fold(random.fold(random.key(seed, "evaluation"), streams)[owner], number)
+    members = torch.stack([_member_key(seed) for seed in seeds])
+    return random.fold(random.fold(members[:, None], streams)[:, owner], number)
+
+
+@lru_cache
+def _member_key(seed: int) -> Tensor:
+    return random.key(seed, "evaluation")

@@ -182,7 +182,7 @@ def draw(
     done = 0
     embedding, _ = embed_prompts(denoiser, prompts)
     embedding = {name: part.repeat_interleave(images, dim=0) for name, part in embedding.items()}
-    keys = prompt_keys(recipe.seed, prompts)
+    keys = prompt_keys([recipe.seed], [prompts])[0]
 
     def predict(z: Tensor, time: Tensor) -> Tensor:
         nonlocal done

@@ -55,6 +55,7 @@ class Cohort:
             self.device
         )
         self.plain = parts[0].to(self.device)
+        self._tied: Tensor | None = None  # the row that the weights of `plain` are views of
         self.denoiser = CohortDenoiser(pairs[0][0])
         self.process = pairs[0][1]
         self.objective = Objective(self.denoiser, self.process, self.recipe).to(self.device)
@@ -211,7 +212,12 @@ class Cohort:
 
     def member(self, index: int, weights: str = "raw") -> tuple[Denoiser, Process]:
         """A plain denoiser and process with the weights of one member; the next call may reuse them."""
-        self.layout.tie(self.plain, self._matrix(weights)[index].clone())
+        row = self._matrix(weights)[index]
+        if self._tied is None:
+            # Tied once: hundreds of views take longer to make than a row to copy.
+            self._tied = row.clone()
+            self.layout.tie(self.plain, self._tied)
+        self._tied.copy_(row)
         self.plain.eval()
         return self.plain["denoiser"], self.plain["process"]  # pyright: ignore[reportReturnType]
 

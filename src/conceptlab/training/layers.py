@@ -141,10 +141,11 @@ class StackedConv2d(_Layer):
     def _patches(self, x: Tensor) -> Tensor:
         """A kernel as large as its stride cuts the image into patches and multiplies each by a matrix."""
         k, l = self.kernel
-        patches = x.unflatten(2, (-1, k)).unflatten(4, (-1, l)).permute(0, 2, 4, 1, 3, 5)
+        # Channels fastest, as images and weights lie: patches are then copied in long pieces, and weights not at all.
+        patches = x.unflatten(2, (-1, k)).unflatten(4, (-1, l)).permute(0, 2, 4, 3, 5, 1)
         batch, height, width = patches.shape[:3]
         rows = patches.reshape(self.weight.shape[0], -1, self.weight[0, 0].numel())
-        y = _product(rows, self.weight.flatten(2).mT, self.bias)
+        y = _product(rows, self.weight.permute(0, 3, 4, 2, 1).flatten(1, 3), self.bias)
         return y.view(batch, height, width, -1).permute(0, 3, 1, 2)
 
 
@@ -204,4 +205,9 @@ STACKED: dict[type, Any] = {
 
 def _product(rows: Tensor, matrices: Tensor, bias: Tensor | None) -> Tensor:
     """(E, R, I) × (E, I, O) + (E, O)."""
-    return torch.bmm(rows, matrices) if bias is None else torch.baddbmm(bias[:, None], rows, matrices)
+    if bias is None:
+        return torch.bmm(rows, matrices)
+    if rows.is_cuda:
+        # `baddbmm` first copies the bias over its whole output; a sum of its own is compiled into what comes next.
+        return torch.bmm(rows, matrices) + bias[:, None]
+    return torch.baddbmm(bias[:, None], rows, matrices)
