@@ -85,6 +85,15 @@ def test_too_little_is_inconclusive_and_never_a_crash(values, transform, side):
     json.dumps(to_json([judged]), allow_nan=False)
 
 
+@pytest.mark.parametrize("transform", ["none", "log", "fisher"])
+def test_what_is_unknown_in_every_seed_has_no_value_and_burdens_no_other_claim(transform):
+    known = claim([1, 1.1, 0.9, 1.2, 1])
+    nothing = claim([math.nan] * 5, id="c2", transform=transform, threshold=0.5)
+    alone, (beside, empty) = judge([known], {}, "paper")[0], judge([known, nothing], {}, "paper")
+    assert (beside.ci_low, beside.ci_high) == (alone.ci_low, alone.ci_high)
+    assert (empty.value, empty.ci_low, empty.ci_high) == (None, None, None)
+
+
 def test_missing_tables_and_missing_rows_say_so():
     missing = judge([claim(measure=lambda tables: final_value(tables["accuracy"]))], {}, "tiny")[0]
     assert (missing.verdict, missing.seeds, missing.value) == ("inconclusive", 0, None)

@@ -186,6 +186,12 @@ def test_rank_correlation_with_times_never_reached_is_bounded_by_every_order_the
     assert found.low == pytest.approx(min(possible))
     assert found.high == pytest.approx(max(possible))
     assert correlation(censored, "d", "y", "pearson").unknown == 1
+    # The other way round, too; where both have several, nothing is known.
+    assert correlation(censored, "y", "d").low == pytest.approx(min(possible))
+    assert correlation(censored, "y", "d").high == pytest.approx(max(possible))
+    assert correlation(censored.assign(d=censored["y"]), "d", "y").unknown == 1
+    # One alone has the top rank for certain.
+    assert bounds(correlation(_settings([1.0, 2.0, INF]), "y", "d")) == {0: (pytest.approx(1), pytest.approx(1))}
 
 
 def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order():
@@ -201,6 +207,7 @@ def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order(
     assert bounds(correlation_difference(frame, "fine", "fine", "y")) == {1: (0, 0)}
     assert correlation_difference(frame.assign(coarse=1), "fine", "coarse", "y").unknown == 1
     assert correlation_difference(frame.assign(y=math.nan), "fine", "coarse", "y").unknown == 1
+    assert correlation_difference(frame, "y", "coarse", "fine").unknown == 1
 
 
 def test_slopes_are_least_squares():
@@ -225,6 +232,7 @@ def test_within_correlation_is_blind_to_a_shared_trend():
 def test_outcomes_and_resolution():
     frame = pd.DataFrame({"seed": [1, 1, 2], "ok": [True, False, True]})
     assert bounds(outcome_per_seed(frame, "ok")) == {1: (0, 0), 2: (1, 1)}
+    assert outcome_per_seed(frame.assign(ok=[1.0, math.nan, 1.0]), "ok").unknown == 1
     assert accuracy_resolution(0.95, 1000) == pytest.approx(0.00689, abs=1e-5)
     with pytest.raises(InputError, match="strictly"):
         accuracy_resolution(1.0, 10)

@@ -28,7 +28,9 @@ def _log(x: Array) -> Array:
 
 def _fisher(r: Array) -> Array:
     with np.errstate(divide="ignore"):
-        return np.clip(np.arctanh(np.clip(r, -1, 1)), -FISHER_LIMIT, FISHER_LIMIT)
+        z = np.clip(np.arctanh(np.clip(r, -1, 1)), -FISHER_LIMIT, FISHER_LIMIT)
+    # An end that is not known stays so: as a limit it would pass for a value.
+    return np.where(np.isinf(r), r, z)
 
 
 def _same(x: Array) -> Array:

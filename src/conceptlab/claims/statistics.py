@@ -68,8 +68,9 @@ def correlation(
 ) -> PerSeed:
     """Within each seed the correlation of two columns over its settings (judge it with `transform="fisher"`).
 
-    A `y` of +inf is a time never reached. Spearman's ρ then has exact bounds, since such settings hold the top
-    ranks in an unknown order; Pearson's r does not exist, and the seed is unknown.
+    A value of +inf is a time never reached. Spearman's ρ then has exact bounds, since such settings hold the top
+    ranks in an unknown order (unless both columns have several: the seed is unknown); Pearson's r does not exist, and
+    the seed is unknown.
     """
     _need(frame, "seed", x, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
@@ -85,7 +86,8 @@ def correlation(
 
 def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> PerSeed:
     """Within each seed how much better `x` ranks `y` than `other` does: the difference of two Spearman correlations
-    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`."""
+    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`; several such
+    in `x` or `other` leave the seed unknown."""
     _need(frame, "seed", x, other, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
     for seed, rows in frame.groupby("seed"):
@@ -97,8 +99,10 @@ def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> P
 
 
 def _spearman_difference(x: Array, other: Array, y: Array) -> tuple[float, float]:
-    ranks = [scipy.stats.rankdata(column) for column in (x, other)]
-    if any(np.ptp(rank) == 0 for rank in ranks) or np.isnan(y).any():
+    if max(np.isposinf(x).sum(), np.isposinf(other).sum()) > 1 or np.isnan(y).any():
+        return math.nan, math.nan
+    ranks = [scipy.stats.rankdata(_finite(column)) for column in (x, other)]
+    if any(np.ptp(rank) == 0 for rank in ranks):
         return math.nan, math.nan
     # Both correlations have the same ranks of y, so the difference is linear in them: its ends are where those never
     # reached are sorted by what it weighs them with.
@@ -118,10 +122,18 @@ def _pearson(x: Array, y: Array) -> float:
 
 
 def _spearman(x: Array, y: Array) -> tuple[float, float]:
-    if np.isnan(y).any():
+    if np.isposinf(x).sum() > 1:
+        x, y = y, x
+    if np.isnan(y).any() or np.isposinf(x).sum() > 1:
         return math.nan, math.nan
+    x = _finite(x)
     ends = [_pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(filled)) for filled in _orders(y, x)]
     return min(ends), max(ends)
+
+
+def _finite(x: Array) -> Array:
+    """A single time never reached as one beyond all others; for ranks any such number will do."""
+    return np.where(np.isposinf(x), np.max(x[~np.isposinf(x)], initial=0.0) + 1, x)
 
 
 def _orders(y: Array, weight: Array) -> Iterator[Array]:
@@ -150,7 +162,8 @@ def slope(frame: pd.DataFrame, x: str, y: str) -> PerSeed:
 def outcome_per_seed(frame: pd.DataFrame, column: str) -> PerSeed:
     """Whether each seed succeeded in all its rows, as 0 or 1 (judge it with `interval="proportion"`)."""
     _need(frame, "seed", column)
-    return PerSeed.exact(frame.groupby("seed")[column].all().astype(float))
+    seeds = frame.groupby("seed")[column]
+    return PerSeed.exact(seeds.all().astype(float).where(seeds.count() == seeds.size()))
 
 
 def within_correlation(frame: pd.DataFrame, x: str, y: str, by: str) -> PerSeed:
