@@ -39,7 +39,7 @@ def table(
     apart = effect * 0.2 * (d - 0.24) / 0.06
     times = pd.DataFrame(
         {
-            "seed": seed, "separation": d, "hidden": 0.0, "first": 9.0, "last": LAST,
+            "seed": seed, "separation": d, "hidden": 0.0, "first": 9.0, "last": LAST, "drawing": 500.0,
             "capability": capability, "behaviour": behaviour, "null": 0.97 * behaviour,
             "agreed_null": 0.98 * behaviour,
             "colour": 5000 * np.exp(-fast + scatter()),
@@ -68,7 +68,20 @@ def table(
         "turn",
     ):
         found[name] = found[name].where(found[name] <= LAST)
-    return {"times": found, "signal": synthetic.signal()}
+    return {"times": found, "signal": synthetic.signal(), "curves": losses(rng, seed, d)}
+
+
+def losses(rng: Rng, seed: np.ndarray, separation: np.ndarray, scatter: float = 0.05) -> pd.DataFrame:
+    """Falling curves, one for each run."""
+    step = np.arange(1, 31) * 500.0
+    runs = [
+        pd.DataFrame({"step": step, "value": 100 * np.exp(-step / 5000 + scatter * rng.standard_normal(30))})
+        for _ in seed
+    ]
+    named = [
+        r.assign(seed=s, separation=d, hidden=0.0, measure="loss") for r, s, d in zip(runs, seed, separation)
+    ]
+    return pd.concat(named, ignore_index=True)
 
 
 def masked(rng: Rng, effect: float = 1.0, seeds: int = 6, noise: float = 0.1) -> dict[str, pd.DataFrame]:
@@ -146,16 +159,26 @@ def _trend(t: pd.DataFrame) -> Any:
     return 900 / t["separation"]
 
 
+def _begun(t: pd.DataFrame) -> Any:
+    """When a model begins to draw: another time in every run, which all that is counted from then on shares."""
+    return 3000 * (1 + np.sin(12.9898 * t["seed"] + 78.233 * t["separation"]))
+
+
+def _later(rng: Rng) -> Callable:
+    """Some time after the model begins to draw, which says nothing of any other."""
+    return lambda t: _begun(t) + _uniform(t, rng, 300, 1500)
+
+
 # What a world without the effect looks like, at the edge that the claim's threshold draws.
 NULLS: dict[str, Callable[[Rng], dict[str, Callable]]] = {
     "memorisation": lambda rng: {"approach": _normal(0.5, rng, 0.1)},
     "lead": lambda rng: {"null": _around(lambda t: t["capability"], rng)},
     "lead-resolved": lambda rng: {"lead": _normal(1.0, rng, 1.0)},
     "linear": lambda rng: {name: lambda t: _uniform(t, rng) for name in ("behaviour", "capability")},
-    "linear-within": lambda rng: {"behaviour": lambda t: _uniform(t, rng, 4000, 30_000)},
+    "linear-within": lambda rng: {"drawing": _begun, "capability": _later(rng), "behaviour": _later(rng)},
     "loss-silent": lambda rng: {"kink": lambda t: rng.beta(19, 1, len(t))},
-    "turn": lambda rng: {"turn": lambda t: _uniform(t, rng)},
-    "turn-within": lambda rng: {"turn": _around(_trend, rng)},
+    "turn": lambda rng: {"drawing": _begun, "capability": _later(rng), "turn": _later(rng)},
+    "turn-within": lambda rng: {"drawing": _begun, "capability": _later(rng), "turn": _later(rng)},
     "disentangled": lambda rng: {"disentangled": _around(lambda t: 2 * t["capability"], rng)},
     "disentangled-within": lambda rng: {"disentangled": lambda t: _uniform(t, rng)},
     "robust": lambda rng: {name: _around(_trend, rng) for name in ("behaviour", "capability")},
@@ -190,6 +213,16 @@ def test_a_kink_that_the_test_could_not_see_proves_nothing():
     found = judge([CLAIMS["loss-silent"]], tables, "paper")[0]
     assert found.verdict == "inconclusive"
     assert "6 of 6 seeds have no value" in found.note
+
+
+def test_losses_that_are_one_curve_prove_nothing_of_a_model():
+    rng = np.random.default_rng(0)
+    tables = table(rng)
+    runs = tables["times"]
+    tables["curves"] = losses(rng, runs["seed"].to_numpy(), runs["separation"].to_numpy(), scatter=1e-4)
+    found = judge([CLAIMS["loss-silent"]], tables, "paper")[0]
+    assert (found.verdict, found.value) == ("inconclusive", None)
+    assert "same curve in every run" in found.note
 
 
 def test_runs_that_never_get_there_are_counted_and_bound_the_lead():

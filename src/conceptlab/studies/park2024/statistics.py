@@ -25,6 +25,8 @@ from conceptlab.studies.study import Tables
 
 POWER = 0.9
 """The rank at which the change-point test must put a kink that was put in on purpose."""
+SAME = 0.01
+"""Losses that differ by less, as a share of what they fall by, are one curve."""
 
 
 def _unmasked(tables: Tables) -> pd.DataFrame:
@@ -52,10 +54,16 @@ def evaluations_between(tables: Tables) -> PerSeed:
     return PerSeed(low.seeds, low.low, high)
 
 
-def over_separations(x: str, y: str, tables: Tables) -> PerSeed:
+def _since_drawing(times: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Times counted from when the model begins to draw. Nothing counts before, so that two times which say nothing of
+    each other still rank alike where some runs draw later than others."""
+    return times.assign(**{name: times[name] - times["drawing"] for name in names})
+
+
+def over_separations(x: str, y: str, tables: Tables, *, delays: bool = False) -> PerSeed:
     """Within each seed Spearman's rank correlation over separations; times never reached hold the top ranks, a
-    distance that is not known makes the seed unknown."""
-    times = _unmasked(tables)
+    distance that is not known makes the seed unknown. `delays`: of times since the model draws."""
+    times = _since_drawing(_unmasked(tables), x, y) if delays else _unmasked(tables)
     if x == "signal":
         times = times.assign(signal=times["separation"].map(signal_of(tables["signal"])))
     never = {name: math.inf for name in (x, y) if name not in ("signal", "approach")}
@@ -63,12 +71,12 @@ def over_separations(x: str, y: str, tables: Tables) -> PerSeed:
     return correlation(filled.assign(x=filled[x], y=filled[y]), "x", "y")
 
 
-def within_separations(x: str, y: str, tables: Tables) -> PerSeed:
+def within_separations(x: str, y: str, tables: Tables, *, delays: bool = False) -> PerSeed:
     """The relation over seeds within a separation, on ranks: free of the trend that both times follow.
 
-    Never reached ranks last, tied with others that were never reached.
+    Never reached ranks last, tied with others that were never reached. `delays`: of times since the model draws.
     """
-    times = _unmasked(tables)
+    times = _since_drawing(_unmasked(tables), x, y) if delays else _unmasked(tables)
     by_separation = times[[x, y]].fillna(math.inf).groupby(times["separation"])
     ranks = by_separation.rank(method="average").assign(seed=times["seed"], separation=times["separation"])
     return within_correlation(ranks, x, y, by="separation")
@@ -104,14 +112,30 @@ def loss_kink(tables: Tables) -> PerSeed:
     """The mean rank of the loss's kink at the capability time, over runs in which the test finds an injected kink.
 
     A seed in which it finds the injected one in fewer than half of the runs has no value: it proves nothing there.
+    Runs whose losses are one and the same curve prove nothing either: their kinks are those of the curve, and ranks
+    tell where on it capability happens to fall.
     """
-    found = {}
-    for seed, runs in _unmasked(tables).groupby("seed"):
+    times, found = _unmasked(tables), {}
+    if _alike(tables["curves"]):
+        raise NoData(
+            "the loss is the same curve in every run, whenever it is capable: it tells nothing of one"
+        )
+    for seed, runs in times.groupby("seed"):
         tested = runs[runs["kink"].notna()]
         able = tested[tested["kink_control"] >= POWER]
         enough = len(able) > 0 and len(able) * 2 >= len(tested)
         found[seed] = float(able["kink"].mean()) if enough else math.nan
     return PerSeed.exact(found)
+
+
+def _alike(curves: pd.DataFrame) -> bool:
+    """Whether the losses of all runs are one curve: on average over training the largest and the smallest differ by less
+    than a hundredth of what each falls by."""
+    loss = curves[(curves["measure"] == "loss") & (curves["hidden"] == 0)]
+    wide = loss.pivot_table(index="step", columns=["separation", "seed"], values="value").to_numpy(float)
+    # As the test for kinks sees them.
+    scaled = np.arcsinh(wide)
+    return wide.shape[1] > 1 and float(np.ptp(scaled, axis=1).mean()) < SAME * float(np.ptp(scaled))
 
 
 def spread_ratio(wider: str, narrower: str, tables: Tables) -> PerSeed:
