@@ -61,6 +61,22 @@ def test_blots_do_not_swing() -> None:
     assert never[["swing", "noise", "speed"]].isna().all(axis=None)
 
 
+def test_a_jump_into_the_first_drawing_is_no_speed() -> None:
+    drawing = (STEPS >= 300).astype(float)
+    jumps = np.where(STEPS >= 300, STEADY, 5.0)
+    table = bridge.swing_table(bridge.concept_paths(run(jumps, 0, drawing)))
+    assert table["speed"].item() == pytest.approx(1 / 19 / 50)
+
+
+def test_speed_does_not_hang_on_how_often_it_was_looked() -> None:
+    """The same noise, once with twice as many evaluations in between."""
+    noise = 0.05 * np.random.default_rng(1).standard_normal(20)
+    coarse = pd.DataFrame({"step": STEPS, "colour": noise, "size": 1.0})
+    fine = pd.DataFrame({"step": np.arange(50, 1001, 25)})
+    fine = fine.assign(colour=np.interp(fine["step"], STEPS, noise), size=1.0)
+    assert bridge._fastest(fine, 50) == pytest.approx(bridge._fastest(coarse, 50))
+
+
 def test_figure_6_shares_the_members_of_park2024() -> None:
     for scale in ("tiny", "small", "paper"):
         mine = STUDY.figure("fig6").recipes(scale, (0, 1))
