@@ -86,8 +86,8 @@ def correlation(
 
 def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> PerSeed:
     """Within each seed how much better `x` ranks `y` than `other` does: the difference of two Spearman correlations
-    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`; several such
-    in `x` or `other` leave the seed unknown."""
+    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`; several
+    such in `x` or `other` leave the seed unknown."""
     _need(frame, "seed", x, other, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
     for seed, rows in frame.groupby("seed"):

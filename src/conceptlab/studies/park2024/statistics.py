@@ -129,8 +129,8 @@ def loss_kink(tables: Tables) -> PerSeed:
 
 
 def _alike(curves: pd.DataFrame) -> bool:
-    """Whether the losses of all runs are one curve: on average over training the largest and the smallest differ by less
-    than a hundredth of what each falls by."""
+    """Whether the losses of all runs are one curve: on average over training the largest and the smallest differ by
+    less than a hundredth of what each falls by."""
     loss = curves[(curves["measure"] == "loss") & (curves["hidden"] == 0)]
     wide = loss.pivot_table(index="step", columns=["separation", "seed"], values="value").to_numpy(float)
     # As the test for kinks sees them.
