@@ -191,7 +191,9 @@ def test_rank_correlation_with_times_never_reached_is_bounded_by_every_order_the
     assert correlation(censored, "y", "d").high == pytest.approx(max(possible))
     assert correlation(censored.assign(d=censored["y"]), "d", "y").unknown == 1
     # One alone has the top rank for certain.
-    assert bounds(correlation(_settings([1.0, 2.0, INF]), "y", "d")) == {0: (pytest.approx(1), pytest.approx(1))}
+    assert bounds(correlation(_settings([1.0, 2.0, INF]), "y", "d")) == {
+        0: (pytest.approx(1), pytest.approx(1))
+    }
 
 
 def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order():
