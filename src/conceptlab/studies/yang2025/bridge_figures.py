@@ -39,14 +39,14 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
         axes[3].plot(1000 * rows["signal"], 1000 * rows["speed"], "o", ms=4, color=shades[float(str(separation))],
                      mec="white", mew=0.5)  # fmt: skip
     axes[3].set_xlabel("colour signal on a small circle, ‰")
-    axes[3].set_ylabel("largest |ΔC| in 1,000 steps")
+    axes[3].set_ylabel("largest |ΔC| per 1,000 steps")
     seeds = tables["paths"]["seed"].nunique()
     figures.caption(
         page,
         f"Members of park2024's sweep; {figures.seeds_text(seeds)} (b). a: means over seeds, start as a ring. "
         "c: for each run the largest rise of its concept MSE after a fall; a cross: the noise level it must "
-        "pass, 2σ√(2 ln T) with σ from second differences. All: since half of the images of every training class "
-        "are right; runs that hardly get there are left out.",
+        "pass, 2σ√(2 ln T) with σ from second differences. d: for each run, over a twentieth of training. All: "
+        "since half of the images of every training class are right; runs that hardly get there are left out.",
     )
     return page
 
