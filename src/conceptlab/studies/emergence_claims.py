@@ -19,7 +19,8 @@ def order_claim(study: str, statement: str) -> Claim:
         paper=study,
         figure="emergence",
         statement=statement,
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
+        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances, each the "
+        "geometric mean of its classes",
         measure=_order,
         threshold=1.0,
         side="above",

@@ -109,7 +109,8 @@ def order_claim(figure: str, distances: str) -> Claim:
         paper=PAPER,
         figure=figure,
         statement=f"Classes emerge in the order of their distance from training: {distances}.",
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances",
+        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances, each the "
+        "geometric mean of its classes",
         measure=_order,
         threshold=1.0,
         side="above",
