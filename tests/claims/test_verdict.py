@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from conceptlab.claims import (
+    Claim,
+    PerSeed,
     Verdict,
+    interval_text,
+    judge,
     read_claims,
     render_verdicts,
     summary,
     to_json,
+    value_text,
     verdict_table,
     write_claims,
 )
@@ -125,6 +131,27 @@ def test_the_terminal_shows_open_ends_brackets_and_counts_identities_apart():
         assert part in text
     assert summary(verdicts) == "1 claim: 1 reproduced; 1 identity: 1 reproduced"
     assert summary([]) == "no claims"
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (PerSeed((0, 1, 2), np.array([1.0, 1.68, 2.0]), np.array([np.inf] * 3)), "≥ 1.68"),
+        (PerSeed((0, 1, 2), np.array([-np.inf] * 3), np.array([1.0, 17.8, 20.0])), "≤ 17.8"),
+        (PerSeed.exact({0: 1.0, 1: 2.0, 2: 3.0}), "2"),
+    ],
+)
+def test_a_bound_is_printed_as_one_also_from_a_file(tmp_path, values, said):
+    claim = Claim("a.b", "a", "b", "It is so.", "a ratio", lambda _: values, 1.0, "above")
+    (found,) = read_claims(write_claims(tmp_path / "claims.json", judge([claim], {}, "paper")))
+    assert value_text(found) == said
+    for width, edge in ((200, "│"), (80, "(" if "∞" in interval_text(found) else "")):
+        assert any(f" {said} {edge}" in line for line in shown([found], width).splitlines())
+
+
+def test_no_value_is_printed_without_a_sign():
+    assert value_text(verdict(value=None, note="value is a lower bound on the median")) == "–"
+    assert value_text(verdict(note="seed 1 says that its value is a lower bound on the median")) == "2"
 
 
 def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():

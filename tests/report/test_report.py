@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,6 +47,19 @@ def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Pag
     assert "1.18 … 1.71" in page.text
     assert "1 of 3" in page.text  # the identity is counted apart
     assert "identities hold" in page.text
+
+
+def test_a_value_that_is_only_a_bound_is_shown_as_one(tmp_path: Path) -> None:
+    note = "value is a lower bound on the median"
+    judged = [replace(v, note=note) for v in synthetic.verdicts()]
+    runs = [
+        synthetic.figure_run(tmp_path, [], figure="fig1", judged=judged, scale=scale)
+        for scale in ("small", "paper")
+    ]
+    text = read(report(runs, tmp_path / "page.html")).text
+    # In the overview, with the figure, and where runs stand side by side.
+    assert text.count("≥ 1.42") == 6
+    assert not re.search(r"(?<!≥) 1\.42 ", text)
 
 
 def test_signatures_of_failure_stand_below_the_claims(tmp_path: Path) -> None:

@@ -76,6 +76,13 @@ def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     assert (identity[3], identity[-1]) == ("1e-09", "✓ reproduced (identity)")
 
 
+def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
+    note = "value is an upper bound on the median; thresholds 0"
+    verdicts = [replace(v, note=note) for v in synthetic.verdicts("okawa2023", "fig5")]
+    paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
+    assert "| ≤ 1.42 (1.18 … 1.71) |" in reproduction(tmp_path, tmp_path)
+
+
 def test_seeds_that_failed_are_told_with_the_claims(tmp_path):
     recipes = [synthetic.recipe(seed, steps=1000) for seed in range(2)]
     verdicts = [replace(v, failed=1) for v in synthetic.verdicts("okawa2023", "fig5")]

@@ -5,7 +5,7 @@ from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
-from conceptlab.claims.render import interval_text, render_verdicts, seeds_text, summary
+from conceptlab.claims.render import interval_text, render_verdicts, seeds_text, summary, value_text
 from conceptlab.claims.statistics import (
     accuracy_resolution,
     correlation,
@@ -61,6 +61,7 @@ __all__ = [
     "time_ratio",
     "to_json",
     "value_per_seed",
+    "value_text",
     "verdict_table",
     "within_correlation",
     "write_claims",

@@ -23,6 +23,9 @@ from conceptlab.errors import InputError
 GUARD = 0.05  # one-sided, fixed: ranks of a few seeds cannot follow a Holm-adjusted level
 MOST_SEEDS = 100  # what nobody would train is not worth telling
 TIE = 1e-12  # relative; values that differ only by rounding are tied
+# Parts of a verdict's note, from which a reader of `claims.json` knows that its value is only a bound.
+LOWER_BOUND = "value is a lower bound on the median"
+UPPER_BOUND = "value is an upper bound on the median"
 
 
 def tied(values: Array) -> bool:
@@ -147,5 +150,5 @@ def centre(values: PerSeed) -> tuple[float | None, str]:
     if math.isfinite(low) and math.isfinite(high):
         return (low + high) / 2, "value is the middle of bounds on the median"
     if math.isfinite(low):
-        return low, "value is a lower bound on the median"
-    return (high, "value is an upper bound on the median") if math.isfinite(high) else (None, "")
+        return low, LOWER_BOUND
+    return (high, UPPER_BOUND) if math.isfinite(high) else (None, "")

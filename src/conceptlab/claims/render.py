@@ -20,6 +20,13 @@ def _number(value: float | None, missing: str) -> str:
     return missing if value is None else f"{value:.3g}"
 
 
+def value_text(verdict: Verdict) -> str:
+    """The value as it is printed everywhere: `1.68`, `≥ 1.68` where it is only a bound, `–` where there is none."""
+    if verdict.value is None:
+        return "–"
+    return f"{verdict.bound} {verdict.value:.3g}".lstrip()
+
+
 def interval_text(verdict: Verdict) -> str:
     """The deciding interval, with an open end shown as such; empty for an identity or where there is none."""
     if verdict.kind == "identity" or (verdict.ci_low is None and verdict.ci_high is None):
@@ -49,7 +56,7 @@ def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
     for name in ("figure", "claim", "value", "interval", "threshold", "verdict", "seeds"):
         table.add_column(name, justify="right" if name in ("value", "threshold", "seeds") else "left")
     for v in verdicts:
-        numbers = (_number(v.value, "–"), interval_text(v), _number(v.threshold, "–"))
+        numbers = (value_text(v), interval_text(v), _number(v.threshold, "–"))
         # Text, not str: square brackets in a statement are not markup.
         table.add_row(
             f"{v.paper}.{v.figure}", Text(_statement(v)), *numbers, _mark(v), seeds_text(v, censored="cens.")
@@ -67,7 +74,7 @@ def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
             interval = f" ({text})" if (text := interval_text(v)) else ""
             seeds = seeds_text(v, " seed" if v.seeds == 1 else " seeds")
             limit = f"threshold {_number(v.threshold, '–')}"
-            numbers = f"{_number(v.value, '–')}{interval}, {limit}, {seeds}"
+            numbers = f"{value_text(v)}{interval}, {limit}, {seeds}"
             table.add_row(_mark(v), Text.assemble(_statement(v), "\n", (numbers, "dim")))
         table.add_section()
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from conceptlab.claims.interval import LOWER_BOUND, UPPER_BOUND
 from conceptlab.errors import InputError, unwritten
 
 Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
@@ -48,6 +49,12 @@ class Verdict:
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
                 object.__setattr__(self, name, None)
+
+    @property
+    def bound(self) -> Literal["", "≥", "≤"]:
+        """Whether the value is only a bound, as with censored seeds; read from the note, which kept files have, too."""
+        parts = self.note.split("; ")
+        return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))

@@ -14,7 +14,7 @@ import jinja2
 from plotly.offline import get_plotlyjs
 
 import conceptlab
-from conceptlab.claims import Verdict, interval_text
+from conceptlab.claims import Verdict, interval_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.embed import picture_uri
@@ -283,6 +283,7 @@ def environment() -> jinja2.Environment:
     made.globals |= {
         "symbols": VERDICT_SYMBOLS,
         "interval": interval_text,
+        "value_text": value_text,
         "interval_bar": interval_bar,
     }
     made.filters |= {

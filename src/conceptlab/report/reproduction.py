@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from conceptlab.claims import Verdict, interval_text, seeds_text
+from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
-from conceptlab.report.page import duration, number
+from conceptlab.report.page import duration
 from conceptlab.store import FigureRun, Member, Store, device_seconds, wall_seconds
 from conceptlab.store.files import read_text
 from conceptlab.studies import STUDIES, Figure, Study
@@ -202,7 +202,7 @@ def _claims(paper: Paper, where: str) -> str:
         elif verdict.strength == "indicative":
             outcome += " (indicative)"
         picture = _link(paper.runs[verdict.figure], verdict.figure, where)
-        value = number(verdict.value) + (f" ({interval})" if interval else "")
+        value = value_text(verdict) + (f" ({interval})" if interval else "")
         sentence = f"{verdict.statement} `{verdict.id.removeprefix(f'{paper.study.name}.')}`"
         rows.append([picture, sentence, statistic, value, criterion, seeds_text(verdict), outcome])
     return _table(["figure", "claim", "statistic", "value (interval)", "claimed", "seeds", "verdict"], rows)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dash import dcc, html
 
-from conceptlab.claims import Verdict, interval_text, seeds_text
+from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
 from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
 from conceptlab.figures.style import INK, MUTED, ink_on
 from conceptlab.report.embed import pixels_uri
@@ -59,10 +59,9 @@ def verdict_mark(verdict: Verdict) -> html.Span:
 
 
 def verdict_row(verdict: Verdict) -> html.Li:
-    value = "–" if verdict.value is None else f"{verdict.value:.3g}"
     interval = interval_text(verdict)
     numbers = [
-        html.Strong(value),
+        html.Strong(value_text(verdict)),
         f"  [{interval}]" if interval else "",
         f"  threshold {verdict.threshold:.3g}",
     ]

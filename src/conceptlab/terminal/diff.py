@@ -9,6 +9,7 @@ import pandas as pd
 from rich.console import Group
 from rich.table import Table
 
+from conceptlab.claims import Verdict, value_text
 from conceptlab.recipe import flatten
 from conceptlab.store import FigureRun, find_figures
 
@@ -85,7 +86,7 @@ def _verdicts(left: FigureRun, right: FigureRun) -> Table:
     return table
 
 
-def _cell(verdict: Any) -> str:
-    value = "" if verdict.value is None else f" ({verdict.value:.3g})"
+def _cell(verdict: Verdict) -> str:
+    value = "" if verdict.value is None else f" ({value_text(verdict)})"
     failed = f", {verdict.failed} of {verdict.seeds} seeds failed" if verdict.failed else ""
     return f"{verdict.verdict}{value}{failed}"
