@@ -10,6 +10,7 @@ import pytest
 from conceptlab.claims import Verdict
 from conceptlab.errors import InputError
 from conceptlab.report import report
+from conceptlab.store.files import write_table
 from conceptlab.worlds import QUICKSTART, Shapes, registry
 from tests.figures import synthetic
 from tests.report.reading import charts, draw_picture, read
@@ -127,6 +128,28 @@ def test_members_that_measured_nothing_yet(tmp_path: Path) -> None:
     page = read(report([run], tmp_path / "report.html"))
     assert "nothing has been measured yet" in page.text
     assert "No samples were kept" in page.text
+
+
+@pytest.mark.parametrize("settings", [1, 2])
+def test_members_without_accuracies_are_not_said_to_be_unmeasured(tmp_path: Path, settings: int) -> None:
+    """As where objects are counted: no graph, no choice of graphs, and no word about either."""
+    recipes = [synthetic.recipe(0, batch=batch) for batch in (32, 64)[:settings]]
+    run = synthetic.figure_run(tmp_path, recipes, steps=(500, 1000))
+    for member in run.members:
+        table = member.metrics
+        write_table(member.path / "metrics.parquet", table[table["measure"] == "coordinate"])
+    page = read(report([run], tmp_path / "report.html"))
+    for said in (
+        "nothing has been measured",
+        "A class such as",
+        "Concept space",
+        "Right: accuracy",
+        "Setting 32",
+    ):
+        assert said not in page.text
+    assert charts(page) == []
+    assert "Samples through training" in page.text
+    assert all("hidden" in box for box in page.all("ol") if "data-accuracy" in box)
 
 
 def test_no_runs_is_an_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,7 @@ from werkzeug.serving import BaseWSGIServer
 from conceptlab import cli, executors
 from conceptlab.errors import InputError
 from conceptlab.store import FigureRun, Store
+from conceptlab.store.files import write_table
 from conceptlab.studio import Studio, build
 from conceptlab.studio.server import guard, listen
 from tests.studio.runs import claimed, recipe
@@ -140,6 +142,51 @@ def test_a_broken_folder_beside_a_good_one_takes_nothing_down(run: FigureRun, tm
             "/_dash-update-component", json=show("/run/runs/quickstart/tiny/emergence"), headers=LOCAL
         ).text
     )
+
+
+def draws(key: str) -> dict[str, Any]:
+    """What the browser posts to have the charts of a run drawn."""
+    outputs = [("run-space", "figure"), ("run-accuracy", "figure"), ("run-caption", "children")]
+    outputs += [("run-drawn", "children"), ("run-ways", "figure"), ("run-ways-caption", "children")]
+    return {
+        "output": f"..{'...'.join(f'{id_}.{name}' for id_, name in outputs)}..",
+        "outputs": [{"id": id_, "property": name} for id_, name in outputs],
+        "inputs": [
+            {"id": "run-setting", "property": "value", "value": 0},
+            {"id": "run-stamp", "property": "data", "value": ""},
+        ],
+        "state": [{"id": "run-key", "property": "data", "value": key}],
+        "changedPropIds": ["run-stamp.data"],
+    }
+
+
+def column(found: Any, id_: str) -> dict[str, Any]:
+    """The properties of the element with an id."""
+    if isinstance(found, list):
+        return next((props for one in found if (props := column(one, id_))), {})
+    if not isinstance(found, dict):
+        return {}
+    return found if found.get("id") == id_ else column(list(found.values()), id_)
+
+
+@pytest.mark.parametrize("measured", ["accuracy", "coordinate"])
+def test_charts_are_left_out_where_no_accuracies_were_measured(
+    run: FigureRun, tmp_path: Path, measured: str
+) -> None:
+    shutil.copytree(run.store.root, tmp_path / "runs")
+    (member,) = Store(tmp_path / "runs").figure("quickstart", "tiny", "emergence").members
+    table = member.metrics
+    write_table(member.path / "metrics.parquet", table[table["measure"] == measured])
+    browser, key = client(Studio.of([tmp_path / "runs"])), "runs/quickstart/tiny/emergence"
+    shown = browser.post("/_dash-update-component", json=show(f"/run/{key}"), headers=LOCAL).json
+    drawn = browser.post("/_dash-update-component", json=draws(key), headers=LOCAL).text
+    hidden = column(shown, "run-charts")["className"] == "hidden"
+    assert (hidden, column(shown, "run-columns")["className"]) == (
+        (False, "two") if measured == "accuracy" else (True, "")
+    )
+    assert ("Right: the share" in str(shown)) != hidden
+    assert "Nothing has been measured" not in drawn
+    assert ("No accuracy has been measured here" in drawn) == hidden
 
 
 def test_ten_viewers_of_a_run_hold_and_its_view_is_made_once(

@@ -36,6 +36,7 @@ class Setting:
 
     label: str
     seeds: int
+    bare: bool = False  # measured, but no accuracies, as where objects are counted: nothing to chart
     caption: str = ""
     graph: Chart | None = None
     accuracy: Chart | None = None
@@ -186,6 +187,8 @@ def _setting(label: str, members: Sequence[Member], rows: pd.DataFrame) -> Setti
         found = capability_chart(rows, split)
         if found:
             made.ways, made.ways_caption = found
+    else:
+        made.bare = len(rows) > 0
     return made
 
 

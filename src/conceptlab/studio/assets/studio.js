@@ -28,7 +28,8 @@ window.studio = (() => {
       labels.append(item);
     });
     const values = element("ol", "rows right");
-    frame.accuracy.forEach((value) => values.append(element("li", "", value === null ? "–" : value.toFixed(2))));
+    const measured = frame.accuracy.some((value) => value !== null);
+    if (measured) frame.accuracy.forEach((value) => values.append(element("li", "", value === null ? "–" : value.toFixed(2))));
     const picture = element("img", "pixels");
     picture.src = frame.src;
     picture.alt = `What was drawn for every class at step ${frame.step}`;

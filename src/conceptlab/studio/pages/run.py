@@ -18,6 +18,7 @@ from conceptlab.studio.elements import (
 )
 from conceptlab.studio.live import RunView, run_view, samples, stamp
 from conceptlab.studio.pages.run_parts import (
+    arrangement,
     charts,
     drawn,
     facts,
@@ -37,16 +38,18 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
     settings = view.training.settings if view.training else []
     members = view.training.members if view.training else []
     shown = [m for m in members if m["status"] not in ("not started", "damaged")]
+    of_columns, of_charts = arrangement(view.training)
     return [
         heading(str(manifest.get("title") or entry.name), str(manifest.get("shows", ""))),
         html.Div(facts(entry), id="run-facts"),
         html.Div(problems(entry, view), id="run-problems"),
         html.Div(
             [
-                charts(settings),
-                html.Div([samples_card(shown), ways_card(settings)]),
+                html.Div(charts(settings), id="run-charts", className=of_charts),
+                html.Div([samples_card(shown, settings), ways_card(settings)]),
             ],
-            className="two" if members else "hidden",
+            id="run-columns",
+            className=of_columns,
         ),
         html.Div(verdicts_and_pictures(view), id="run-results"),
         card(
@@ -107,7 +110,9 @@ def register(app: Dash, studio: Studio) -> None:
         settings = view.training.settings if view.training else []
         setting = settings[min(place or 0, len(settings) - 1)] if settings else None
         if setting is None or setting.graph is None or setting.accuracy is None:
-            return no_update, no_update, "Nothing has been measured yet.", "", no_update, no_update
+            bare = setting is not None and setting.bare
+            said = "No accuracy has been measured here." if bare else "Nothing has been measured yet."
+            return no_update, no_update, said, "", no_update, no_update
         # The reader's view of the space stays when new points arrive.
         space = themed(setting.graph)
         space["layout"] |= {"uirevision": key}
@@ -119,6 +124,16 @@ def register(app: Dash, studio: Studio) -> None:
             ways = themed(setting.ways)
             ways["layout"] |= {"uirevision": key}
         return space, curves, setting.caption, drawn(setting), ways, setting.ways_caption
+
+    @app.callback(
+        Output("run-columns", "className"),
+        Output("run-charts", "className"),
+        Input("run-stamp", "data"),
+        State("run-key", "data"),
+        prevent_initial_call=True,
+    )
+    def arrange(_stamp: str, key: str) -> Any:
+        return arrangement(_view(studio, studio.catalogue.find(key)).training)
 
     @app.callback(
         Output("run-frames", "data"),

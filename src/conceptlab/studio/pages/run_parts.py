@@ -7,14 +7,28 @@ from urllib.parse import quote
 
 from dash import dcc, html
 
-from conceptlab.report.training import Setting
+from conceptlab.report.training import Setting, Training
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.elements import badge, card, chip, graph, problem, verdict_row
 from conceptlab.studio.live import RunView
 
 _CURVES = "Accuracy through training, one line for each concept distance"
-_ROWS = "A row for each class; each image starts from the same noise at every step. Right: the share that is right."
+_ROWS = "A row for each class; each image starts from the same noise at every step."
+_RIGHT = " Right: the share that is right."
 _SPACE = "Concept space: the classes, and where the drawings asked of each of them lie through training"
+
+
+def arrangement(training: Training | None) -> tuple[str, str]:
+    """The classes of the two columns and of the charts in them. Without accuracies there is nothing to chart, and the
+    drawings get the room."""
+    if training is None or not training.members:
+        return "hidden", ""
+    return ("", "hidden") if bare(training.settings) else ("two", "")
+
+
+def bare(settings: list[Setting]) -> bool:
+    """Whether there are measurements, but no accuracies among them."""
+    return bool(settings) and all(setting.bare for setting in settings)
 
 
 def charts(settings: list[Setting]) -> Any:
@@ -41,7 +55,7 @@ def ways_card(settings: list[Setting]) -> Any:
     )
 
 
-def samples_card(members: list[dict[str, Any]]) -> Any:
+def samples_card(members: list[dict[str, Any]], settings: list[Setting]) -> Any:
     options = [
         {"label": f"seed {m['seed']}" + (f", {m['setting']}" if m["setting"] else ""), "value": m["id"]}
         for m in members
@@ -77,7 +91,7 @@ def samples_card(members: list[dict[str, Any]]) -> Any:
         html.Div(id="run-sheet", className="sheet"),
         html.P(id="run-sheet-note", className="hint"),
         html.Div(id="run-drawn"),
-        hint=_ROWS,
+        hint=_ROWS if bare(settings) else _ROWS + _RIGHT,
     )
 
 
