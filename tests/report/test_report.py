@@ -186,6 +186,21 @@ def test_a_member_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     assert max(shares) <= 100
 
 
+def test_seeds_are_those_of_the_members_not_of_the_theory_beside_them(tmp_path: Path) -> None:
+    recipes = [synthetic.recipe(seed, batch=batch) for seed in range(2) for batch in (32, 64)]
+    seeds = list(range(100))
+    runs = [
+        synthetic.figure_run(tmp_path, recipes, steps=(500, 1000), seeds=seeds),
+        synthetic.figure_run(
+            tmp_path, [synthetic.recipe(7)], scale="paper", statuses=("missing",), seeds=seeds[:3]
+        ),
+    ]
+    text = read(report(runs, tmp_path / "report.html")).text
+    assert "Scale small Seeds 2 " in text
+    assert "Scale paper Seeds 3 " in text  # not started: what the manifest plans
+    assert "seeds 2 3 " in text
+
+
 def test_a_sweep_offers_its_settings(tmp_path: Path) -> None:
     recipes = [synthetic.recipe(0, **{"optimiser.learning_rate": rate}) for rate in (1e-3, 2e-3)]
     page = read(

@@ -43,8 +43,8 @@ def results(tmp_path_factory) -> Path:
         log.write_text(
             f'{{"time": {begun}, "event": "started"}}\n{{"time": {begun + 150}, "event": "complete"}}\n'
         )
-    paper_run(root, "yang2025", "fig6", recipes, judged=[])
-    paper_run(root, "yang2025", "fig1", [], judged=[], seconds=61.2)
+    paper_run(root, "yang2025", "fig6", recipes, judged=[], seeds=list(range(100)))
+    paper_run(root, "yang2025", "fig1", [], judged=[], seconds=61.2, seeds=list(range(100)))
     (root / "okawa2023" / "notes.md").write_text("### What differs\n\nNothing | at all.\n", encoding="utf-8")
     return root
 
@@ -103,6 +103,13 @@ def test_time_is_that_of_the_logs_and_shared_members_count_once(page):
     assert okawa == ["okawa2023", "2", "2,000", "cpu (x86_64)", "5 min 00 s", "4 min 10 s", "1 min 38 s", "–"]
     (yang,) = rows(page, "yang2025")
     assert yang == ["yang2025", "0 (and 2 of those above)", "–", "–", "–", "–", "–", "1 min 01 s"]
+
+
+def test_seeds_are_those_of_the_members_where_a_figure_has_any(page):
+    ((_, _, seeds, members, *_),) = rows(page, "[fig6](results/yang2025/paper/fig6/figures/fig6.png)")
+    assert (seeds, members) == ("2", "2")
+    ((_, _, seeds, members, *_),) = rows(page, "[fig1](results/yang2025/paper/fig1/figures/fig1.png)")
+    assert (seeds, members) == ("100", "–")
 
 
 def test_notes_are_taken_over_as_they_are(page):

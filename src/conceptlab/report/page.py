@@ -52,6 +52,12 @@ class FigurePart:
         """The label under the heading of its study."""
         return self.label.removeprefix(f"{self.study}.")
 
+    @property
+    def seeds(self) -> int:
+        """Those of its members; theory, also beside members, has what the manifest says."""
+        known = {member["seed"] for member in self.training.members} if self.training else {"–"}
+        return len(self.manifest.get("seeds", ())) if "–" in known else len(known)
+
 
 def report(runs: Sequence[FigureRun], path: Path) -> Path:
     """Write one self-contained page about the given runs, and say where it is."""
@@ -186,7 +192,7 @@ def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
     """What was run, on what and how long, for each of several runs of one figure."""
     return [
         ("scale", [str(part.manifest.get("scale", "–")) for part in parts]),
-        ("seeds", [str(len(part.manifest.get("seeds", []))) for part in parts]),
+        ("seeds", [str(part.seeds) for part in parts]),
         ("on", [part.training.environment.get("device", "–") if part.training else "–" for part in parts]),
         ("time", [duration(part.manifest.get("seconds")) for part in parts]),
         ("training", [duration(part.training.seconds if part.training else None) for part in parts]),

@@ -219,11 +219,13 @@ def _figures(paper: Paper, where: str) -> str:
         else:
             time = f"{duration(manifest.get('seconds'))} on a CPU"
         steps = sum(member.recipe.steps for member in mine)
+        # Where theory stands beside members, the manifest's seeds are those of the theory.
+        seeds = {member.recipe.seed for member in run.members} or set(manifest["seeds"])
         rows.append(
             [
                 _link(run, id_, where),
                 manifest.get("title", "–"),
-                str(len(manifest["seeds"])),
+                str(len(seeds)),
                 str(len(set(manifest["members"])) or "–"),
                 f"{steps:,}" if steps else "–",
                 time,
