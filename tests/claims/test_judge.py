@@ -116,6 +116,19 @@ def test_tied_seeds_decide_only_with_a_stated_resolution():
     assert verdict([1.0] * 3, threshold=0.95, resolution=0.031).verdict == "inconclusive"
 
 
+def test_an_equivalence_says_when_no_value_could_have_shown_it():
+    coarse = {"side": "within", "threshold": 0.05, "resolution": 0.045}
+    five = verdict([0.0] * 5, **coarse)
+    assert five.verdict == "inconclusive"
+    assert "fewer than 6 seeds" in five.note
+    six = verdict([0.0] * 6, **coarse)
+    assert six.verdict == "reproduced"
+    assert (
+        "coarse"
+        not in verdict([0.1, -0.1, 0.1, -0.1, 0.0], side="within", threshold=0.05, resolution=0.001).note
+    )
+
+
 def test_scales_are_shown_in_the_units_of_the_statistic():
     judged = verdict([2.0, 8.0, 4.0, 4.0, 4.0], transform="log", threshold=1.0)
     assert judged.value == pytest.approx(4.0)

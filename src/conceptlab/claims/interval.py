@@ -103,6 +103,13 @@ def seeds_to_decide(values: PerSeed, bar: float, alpha: float, resolution: float
     return None
 
 
+def seeds_to_agree(n: int, bar: float, alpha: float, resolution: float) -> int:
+    """From how many seeds on, `n` or more, an interval that the resolution alone sets fits within ± bar."""
+    while _t_quantile(alpha / 2, n - 1) * resolution / math.sqrt(n) >= bar:
+        n += 1
+    return n
+
+
 def _would_decide(gap: Array, n: int, alpha: float, resolution: float) -> bool:
     """Whether both bounds on n seeds like these lie above zero: Student's, and the guard's, a seed that more lie below
     than contradict."""

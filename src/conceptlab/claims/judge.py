@@ -22,6 +22,7 @@ from conceptlab.claims.interval import (
     centre,
     proportion_interval,
     proportion_p,
+    seeds_to_agree,
     seeds_to_decide,
     student_interval,
     student_p,
@@ -180,8 +181,12 @@ def _floor_note(claim: Claim, values: PerSeed) -> str:
 
 def _seeds_note(claim: Claim, values: PerSeed, alpha: float) -> str:
     """What it would take to know: an inconclusive claim is a question of seeds, or it is not."""
-    if claim.interval == "proportion" or claim.side == "within":
+    if claim.interval == "proportion":
         return ""
+    if claim.side == "within":
+        needed = seeds_to_agree(len(values), claim.bar, alpha, claim.resolution)
+        more = f"what is measured is too coarse: no value could be within the bounds with fewer than {needed} seeds"
+        return more if needed > len(values) else ""
     needed = seeds_to_decide(values, claim.bar, alpha, claim.resolution)
     return f"with this mean and spread {needed} seeds would decide it" if needed else ""
 
