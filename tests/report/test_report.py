@@ -15,8 +15,9 @@ import pytest
 from PIL import Image
 
 from conceptlab.report import report
-from conceptlab.report.page import duration, interval_bar
+from conceptlab.report.page import interval_bar
 from conceptlab.report.training import _labels
+from conceptlab.report.words import duration
 from conceptlab.store import FigureRun
 from tests.figures import synthetic
 from tests.report.reading import LOADING, Page, charts, draw_picture, read

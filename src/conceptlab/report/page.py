@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,6 +17,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.embed import picture_uri
 from conceptlab.report.training import Training, training
+from conceptlab.report.words import duration, flatten, number, setting_text
 from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
 
@@ -201,7 +200,7 @@ def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
 
 def _settings(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
     """The settings in which runs of one figure differ."""
-    flat = [_flat(part.training.differences) if part.training else {} for part in parts]
+    flat = [flatten(part.training.differences) if part.training else {} for part in parts]
     found = []
     for key in sorted({key for settings in flat for key in settings}):
         # A class that is not named is not trained on; any other setting that is not named has its default.
@@ -222,35 +221,6 @@ def _curves(parts: Sequence[FigurePart]) -> list[Any]:
     if not any(charts):
         return []
     return [chart and {**chart, "layout": {**chart["layout"], "showlegend": False}} for chart in charts]
-
-
-def _flat(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in settings.items():
-        name = f"{prefix}{key}"
-        flat |= _flat(value, f"{name}.") if isinstance(value, dict) and value else {name: value}
-    return flat
-
-
-def setting_text(value: Any) -> str:
-    """A setting's value as a recipe would write it; words without quotes."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
-
-
-def duration(seconds: float | None) -> str:
-    """`48 s`, `3 min 14 s`, `2 h 05 min`."""
-    if seconds is None or not math.isfinite(seconds):
-        return "–"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
@@ -295,7 +265,7 @@ def environment() -> jinja2.Environment:
     made.filters |= {
         "number": number,
         "duration": duration,
-        "flat": _flat,
+        "flat": flatten,
         "setting": setting_text,
         "asdict": asdict,
     }

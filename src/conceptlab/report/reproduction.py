@@ -15,7 +15,7 @@ from pathlib import Path
 from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
-from conceptlab.report.page import duration
+from conceptlab.report.words import duration
 from conceptlab.store import FigureRun, Member, Store, device_seconds, wall_seconds
 from conceptlab.store.files import read_text
 from conceptlab.studies import STUDIES, Figure, Study

@@ -1,0 +1,37 @@
+"""Numbers, durations and settings in the words of a page."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+
+def number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def duration(seconds: float | None) -> str:
+    """`48 s`, `3 min 14 s`, `2 h 05 min`."""
+    if seconds is None or not math.isfinite(seconds):
+        return "–"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def flatten(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings without folds: `{"a": {"b": 1}}` is `{"a.b": 1}`."""
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        name = f"{prefix}{key}"
+        found |= flatten(value, f"{name}.") if isinstance(value, dict) and value else {name: value}
+    return found
+
+
+def setting_text(value: Any) -> str:
+    """A setting's value as a recipe would write it; words without quotes."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
