@@ -46,8 +46,8 @@ def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Pag
     for said in ("✓ reproduced", "✗ not reproduced", "? inconclusive", "indicative", "identity"):
         assert said in page.text
     assert "1.18 … 1.71" in page.text
-    assert "1 of 3" in page.text  # the identity is counted apart
-    assert "identities hold" in page.text
+    assert "0 of 3 reproduced (and 1 indicative)" in page.text
+    assert "1 of 1 identities hold" in page.text  # counted apart
 
 
 def test_a_value_that_is_only_a_bound_is_shown_as_one(tmp_path: Path) -> None:

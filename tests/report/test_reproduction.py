@@ -17,8 +17,9 @@ from tests.figures import synthetic
 
 STEPS = (500, 1000)
 
-# One figure of okawa2023 is run: of its claims one each reproduced, not reproduced and inconclusive.
-AT_A_GLANCE = ["[okawa2023](#okawa2023)", "1 of 24", "1", "1", "1", "28", "1 of 1"]
+# One figure of okawa2023 is run, with four seeds: of its claims one each reproduced, not reproduced and inconclusive.
+ONE = "0 (and 1 indicative)"
+AT_A_GLANCE = ["[okawa2023](#okawa2023)", "1 of 24", ONE, ONE, ONE, "28", "1 of 1"]
 
 
 def paper_run(root: Path, study: str, figure: str, recipes: list, **more) -> FigureRun:
@@ -62,6 +63,14 @@ def rows(page: str, first: str) -> list[list[str]]:
 
 def test_the_counts_are_those_of_the_claims_with_identities_apart(page):
     assert rows(page, AT_A_GLANCE[0]) == [AT_A_GLANCE]
+
+
+def test_firm_verdicts_and_those_that_are_only_indicative_are_not_added_up(tmp_path):
+    verdicts = synthetic.verdicts("okawa2023", "fig5")
+    reproduced = [replace(verdicts[0], id=f"okawa2023.{i}", strength="firm") for i in range(2)]
+    paper_run(tmp_path, "okawa2023", "fig5", [], judged=[*verdicts, *reproduced])
+    (glance,) = rows(reproduction(tmp_path, tmp_path), AT_A_GLANCE[0])
+    assert glance[2:5] == ["2 (and 1 indicative)", ONE, ONE]
 
 
 def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):

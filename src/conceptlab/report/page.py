@@ -158,16 +158,18 @@ def _title(parts: Sequence[FigurePart]) -> str:
 
 
 def _counts(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
-    """Empirical verdicts by outcome; identities, which are mathematics, apart."""
+    """Empirical verdicts by outcome, those that are only indicative apart; so are identities, which are mathematics."""
     counts: list[dict[str, Any]] = []
     empirical = [v for v in verdicts if v.kind != "identity"]
     for outcome, symbol in VERDICT_SYMBOLS.items():
-        number = sum(v.verdict == outcome for v in empirical)
-        counts.append({"name": outcome, "symbol": symbol, "number": number, "of": len(empirical)})
+        strengths = [v.strength for v in empirical if v.verdict == outcome]
+        numbers = {"number": strengths.count("firm"), "indicative": strengths.count("indicative")}
+        counts.append({"name": outcome, "symbol": symbol, **numbers, "of": len(empirical)})
     identities = [v for v in verdicts if v.kind == "identity"]
     if identities:
         held = sum(v.verdict == "reproduced" for v in identities)
-        counts.append({"name": "identity", "symbol": "=", "number": held, "of": len(identities)})
+        number = {"number": held, "indicative": 0, "of": len(identities)}
+        counts.append({"name": "identity", "symbol": "=", **number})
     return counts
 
 
