@@ -66,6 +66,10 @@ def test_the_file_round_trips_with_exactly_the_promised_keys(tmp_path):
     assert os.listdir(path.parent) == ["claims.json"]
 
 
+def test_others_may_read_the_file(tmp_path):
+    assert write_claims(tmp_path / "claims.json", [verdict()]).stat().st_mode & 0o777 == 0o644
+
+
 def test_a_file_from_before_failures_were_counted_tells_of_none(tmp_path):
     path = write_claims(tmp_path / "claims.json", [verdict(failed=2)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))

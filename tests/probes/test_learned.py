@@ -130,6 +130,7 @@ def test_a_saved_probe_comes_back(kind: str, tmp_path: Path) -> None:
         assert torch.equal(again.probabilities(images)[name], table)
     assert again.settings == json.loads(json.dumps(probe.settings))
     assert {path.suffix for path in (tmp_path / "deep").iterdir()} <= {".json", ".safetensors"}
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "deep").iterdir()} == {0o644}
 
 
 def test_damaged_files_are_one_clear_line(tmp_path: Path) -> None:

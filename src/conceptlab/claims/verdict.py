@@ -83,6 +83,8 @@ def write_claims(path: str | Path, verdicts: Sequence[Verdict]) -> Path:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text)
+            # mkstemp makes files private; results are meant to be read like any other file.
+            Path(temporary).chmod(0o644)
             os.replace(temporary, path)
         except BaseException:
             Path(temporary).unlink(missing_ok=True)

@@ -34,6 +34,8 @@ def _write(path: Path, write: Callable[[Path], None]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             write(half_written)
+            # safetensors makes files private; probes are meant to be read like any other file.
+            half_written.chmod(0o644)
             os.replace(half_written, path)
         finally:
             half_written.unlink(missing_ok=True)
