@@ -20,7 +20,7 @@ from conceptlab.errors import InputError
 from conceptlab.executors import cohort
 from conceptlab.executors.local import cohorts, pending
 from conceptlab.recipe import Optimiser
-from conceptlab.store import Store
+from conceptlab.store import MemberWriter, Store
 from conceptlab.store.files import locked
 from tests.tiny import tiny_recipe
 
@@ -132,6 +132,31 @@ def test_weights_are_kept_where_the_recipe_says(tmp_path):
     assert any(not torch.equal(early[name], late[name]) for name in early)
     with pytest.raises(InputError, match="no checkpoint at step 6"):
         member.model(6)
+
+
+@pytest.mark.parametrize("step", [3, 12])
+@pytest.mark.parametrize("written", [False, True])
+def test_killed_at_a_checkpoint_no_weights_are_lost(tmp_path, monkeypatch, step, written):
+    """Nor is a checkpoint of the last step, which only a run that was killed finds there, patched."""
+    patched = ({"name": "accuracy"}, {"name": "patch", "images": 2, "classes": ["110"]})
+    recipe = tiny_recipe(keep=(3, 12), evaluation=replace(tiny_recipe().evaluation, measurements=patched))
+    store, original = Store(tmp_path), MemberWriter.checkpoint
+    executors.prepare_probe(store, recipe.world, recipe.evaluation.probe, judges=True)
+
+    def dying(self, at, tensors):
+        if written or at != step:
+            original(self, at, tensors)
+        if at == step:
+            raise Killed
+
+    monkeypatch.setattr(MemberWriter, "checkpoint", dying)
+    with pytest.raises(Killed):
+        executors.run_cohort([recipe], store, CPU, ignore)
+    monkeypatch.setattr(MemberWriter, "checkpoint", original)
+    executors.run_cohort([recipe], store, CPU, ignore)
+    member = store.member(recipe)
+    assert member.checkpoint_steps == [3, 12]
+    assert set(member.metrics.query("variable == 'patch'")["step"]) == {3}
 
 
 def test_what_is_done_is_not_done_again(whole):

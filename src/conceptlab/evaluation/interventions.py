@@ -154,7 +154,6 @@ class Patch(Measurement):
 
     def own_passes(self, context: Context) -> int:
         recipe, settings = context.recipe, context.recipe.evaluation
-        # The last checkpoint is written only after it was measured.
         earlier = sum(step < recipe.steps for step in set(recipe.keep))
         images = len(self.family.targets(context)) * self.family.images
         return len(settings.weights) * earlier * images * settings.sampler_steps
@@ -162,7 +161,9 @@ class Patch(Measurement):
     def rows(self, live: Live) -> Iterable[Row]:
         if live.step != live.context.recipe.steps:
             return
-        for step, weights in live.kept().items():
+        # A run that was killed may have left a checkpoint of this very step, which others do not have.
+        earlier = {step: weights for step, weights in live.kept().items() if step < live.step}
+        for step, weights in earlier.items():
             yield from patched_rows(live, step, weights, self.family)
 
 

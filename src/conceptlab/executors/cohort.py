@@ -1,7 +1,7 @@
 """Train one cohort to the end, measuring as it goes: the work that executors hand out.
 
-Everything is written in an order that survives a kill at any moment: what an evaluation measured first, then the
-state it belongs to. The same call continues from the last state that all members have.
+Everything is written in an order that survives a kill at any moment: what an evaluation measured and the weights to
+keep first, then the state they belong to. The same call continues from the last state that all members have.
 """
 
 from __future__ import annotations
@@ -135,11 +135,11 @@ class _Run:
                 rows[index] += found
         for index in self.alive:
             self.writers[index].metrics(step, pd.DataFrame(rows[index]))
+            if step in self.cohort.recipe.keep:
+                self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
         if STATE_SHARE * (time.perf_counter() - self.state_written) >= self.state_seconds:
             self._write_state(step)
         for index in self.alive:
-            if step in self.cohort.recipe.keep:
-                self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
             self.writers[index].log("evaluated", step=step, loss=losses[index])
 
     def _watch(self, step: int, losses: Sequence[float]) -> None:
