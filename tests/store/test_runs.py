@@ -6,10 +6,12 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from conceptlab.errors import InputError
 from conceptlab.store import FigureRun, Store, find_figures
+from conceptlab.store.files import write_atomically, write_table
 
 MANIFEST = {"study": "study", "scale": "tiny", "settings": {}, "members": [], "seeds": [0]}
 
@@ -69,3 +71,23 @@ def test_a_stray_manifest_above_the_figures_is_no_figure(tmp_path, caplog):
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
     assert find_figures(tmp_path) == [run]
     assert "manifest.json is damaged (study is missing)" in caplog.text
+
+
+def test_what_a_killed_run_was_writing_is_neither_table_nor_picture(tmp_path, monkeypatch):
+    (run,) = claimed(tmp_path, "fig1")
+    whole = pd.DataFrame({"x": [1, 2]})
+    write_table(run.path / "tables" / "t.parquet", whole)
+    write_atomically(run.path / "figures" / "fig1.png", lambda path: path.touch())
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: None)  # killed: nothing is tidied up
+    for name in ("tables/t.parquet", "figures/fig1.png"):
+        with pytest.raises(KeyboardInterrupt):
+            write_atomically(run.path / name, _half)
+    assert len(list(run.path.glob("*/.*"))) == 2
+    pd.testing.assert_frame_equal(run.tables["t"], whole)
+    assert set(run.tables) == {"t"}
+    assert [path.name for path in run.pictures] == ["fig1.png"]
+
+
+def _half(path: Path) -> None:
+    path.write_bytes(b"half")
+    raise KeyboardInterrupt

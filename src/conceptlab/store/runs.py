@@ -30,6 +30,9 @@ from conceptlab.store.signatures import Signature, read_signatures
 
 LOG = logging.getLogger(__name__)
 
+# Hidden files are what a run was writing when it was killed: half a table, or half a picture.
+_WHOLE = "[!.]*.{}"
+
 
 class Store:
     """The folder given by `--out`."""
@@ -141,12 +144,13 @@ class FigureRun:
 
     @property
     def pictures(self) -> list[Path]:
-        return sorted((self.path / "figures").glob("*.png"))
+        return sorted((self.path / "figures").glob(_WHOLE.format("png")))
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
         """The tables on which it rests; all that were made, or none at all."""
-        paths = {path.stem: path for path in sorted((self.path / "tables").glob("*.parquet"))}
+        whole = sorted((self.path / "tables").glob(_WHOLE.format("parquet")))
+        paths = {path.stem: path for path in whole}
         if lost := [name for name in self.manifest.get("tables", ()) if name not in paths]:
             raise InputError(
                 f"{self.path / 'tables' / lost[0]}.parquet is missing; "
