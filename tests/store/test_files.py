@@ -13,7 +13,6 @@ from safetensors import SafetensorError
 
 from conceptlab.errors import InputError
 from conceptlab.store import Member, Store, files, load
-from conceptlab.store.runs import FigureRun
 
 
 def test_what_is_written_reads_back(tmp_path):
@@ -63,33 +62,9 @@ def test_damage_is_one_clear_line(tmp_path, name, read, content):
         read(path)
 
 
-def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
-    manifest = {"study": "s", "figure": "f", "scale": "tiny", "settings": {}, "members": ["a"], "seeds": [0]}
-    run = FigureRun(tmp_path / "s" / "tiny" / "f")
-    run.claim(manifest)
-    run.claim({**manifest, "members": ["a", "b"], "seeds": [0, 1]})
-    files.write_json(tmp_path / "members" / "b" / "done.json", {})
-    with pytest.raises(InputError, match="another configuration"):
-        run.claim({**manifest, "settings": {"steps": 5}})
-    run.claim(manifest)
-    assert run.manifest["members"] == ["a", "b"], "fewer seeds must not forget the others"
-
-
 def test_a_file_is_not_written_where_a_folder_is(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a file"):
         files.write_text(tmp_path, "text")
-
-
-def test_a_folder_in_which_nothing_was_made_may_be_claimed_anew(tmp_path):
-    """Else the corrected command would be refused for the sake of the mistaken one."""
-    manifest = {"study": "s", "figure": "f", "scale": "tiny", "settings": {}, "members": ["a"], "seeds": [0]}
-    run = FigureRun(tmp_path / "s" / "tiny" / "f")
-    run.claim({**manifest, "settings": {"steps": 5}})
-    run.claim(manifest)
-    assert run.manifest["settings"] == {}
-    (run.path / "tables").mkdir()
-    with pytest.raises(InputError, match="another configuration"):
-        run.claim({**manifest, "settings": {"steps": 5}})
 
 
 @pytest.mark.parametrize("name", ["../other", "a/b", "", ".hidden", 5])

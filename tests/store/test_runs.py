@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from conceptlab.errors import InputError
+from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, find_figures
-from conceptlab.store.files import write_atomically, write_table
+from conceptlab.store.files import write_atomically, write_json, write_table
+from tests.tiny import tiny_recipe
 
 MANIFEST = {"study": "study", "scale": "tiny", "settings": {}, "members": [], "seeds": [0]}
 
@@ -21,6 +23,49 @@ def claimed(root: Path, *figures: str) -> list[FigureRun]:
     for run in runs:
         run.claim({**MANIFEST, "figure": run.path.name})
     return runs
+
+
+def trained(root: Path, recipe: Recipe) -> None:
+    write_json(Store(root).member_path(recipe) / "config.json", recipe.to_dict())
+    write_json(Store(root).member_path(recipe) / "done.json", {"status": "complete"})
+
+
+def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
+    (run,) = claimed(tmp_path, "f")
+    members = [tiny_recipe(seed=seed) for seed in range(2)]
+    manifest = {**MANIFEST, "figure": "f", "members": [members[0].hash]}
+    run.claim({**manifest, "members": [recipe.hash for recipe in members], "seeds": [0, 1]})
+    trained(tmp_path, members[1])
+    with pytest.raises(InputError, match="another configuration"):
+        run.claim({**manifest, "settings": {"steps": 5}})
+    run.claim(manifest)
+    assert run.manifest["members"] == [recipe.hash for recipe in members], (
+        "fewer seeds must not forget others"
+    )
+    assert run.manifest["seeds"] == [0, 1]
+
+
+def test_members_that_an_abandoned_run_never_trained_are_forgotten(tmp_path):
+    (run,) = claimed(tmp_path, "f")
+    members = [tiny_recipe(seed=seed) for seed in range(8)]
+    many = {"members": [recipe.hash for recipe in members], "seeds": list(range(8))}
+    run.claim({**MANIFEST, "figure": "f", **many})
+    trained(tmp_path, members[5])
+    run.claim({**MANIFEST, "figure": "f", "members": many["members"][:2], "seeds": [0, 1]})
+    assert run.manifest["members"] == [members[index].hash for index in (0, 1, 5)]
+    assert run.manifest["seeds"] == [0, 1, 5]
+
+
+def test_a_folder_in_which_nothing_was_made_may_be_claimed_anew(tmp_path):
+    """Else the corrected command would be refused for the sake of the mistaken one."""
+    manifest = {**MANIFEST, "figure": "f", "members": ["a"]}
+    run = Store(tmp_path).figure("study", "tiny", "f")
+    run.claim({**manifest, "settings": {"steps": 5}})
+    run.claim(manifest)
+    assert run.manifest["settings"] == {}
+    (run.path / "tables").mkdir()
+    with pytest.raises(InputError, match="another configuration"):
+        run.claim({**manifest, "settings": {"steps": 5}})
 
 
 def test_figures_come_in_the_order_a_reader_expects(tmp_path):

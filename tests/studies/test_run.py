@@ -231,8 +231,8 @@ def trained(tmp_path_factory) -> Store:
     return store
 
 
-def made(store: Store) -> FigureRun:
-    order = Order(Study("s", "", "p", (SEEDED,)), (SEEDED,), "tiny", (0, 1, 2), {})
+def made(store: Store, seeds: int = 3) -> FigureRun:
+    order = Order(Study("s", "", "p", (SEEDED,)), (SEEDED,), "tiny", parse_seeds(seeds), {})
     return run(order, store, torch.device("cpu"), lambda *_: None)[0]
 
 
@@ -241,6 +241,17 @@ def again(trained, tmp_path) -> Store:
     """A copy of what was trained, to be damaged."""
     shutil.copytree(trained.root, tmp_path / "runs")
     return Store(tmp_path / "runs")
+
+
+@pytest.mark.parametrize("asked", [1, 2])
+def test_seeds_that_an_abandoned_run_left_untrained_spoil_no_later_one(again, asked):
+    figure, lost = again.figure("s", "tiny", "f"), SEEDED.recipes("tiny", (3,))[0].hash
+    whole = figure.manifest["members"]
+    claimed = {**figure.manifest, "members": [*whole, lost], "seeds": [0, 1, 2, 3]}
+    write_json(figure.path / "manifest.json", claimed)
+    figure = made(again, asked)
+    assert (figure.manifest["members"], figure.manifest["seeds"]) == (whole, [0, 1, 2])
+    assert set(figure.tables["t"]["seed"]) == {0, 1, 2}
 
 
 def test_a_member_that_failed_is_told_with_the_verdict(again):

@@ -111,9 +111,22 @@ class FigureRun:
                 )
             # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
             if len(old.get("members", [])) > len(manifest["members"]):
-                kept = [m for m in old["members"] if m not in manifest["members"]]
-                manifest = {**manifest, "members": [*manifest["members"], *kept], "seeds": old["seeds"]}
+                manifest = self._with_trained(manifest, old["members"])
         files.write_json(path, manifest)
+
+    def _with_trained(self, manifest: dict[str, Any], earlier: Sequence[str]) -> dict[str, Any]:
+        """With the earlier members that were trained to the end, and their seeds: an abandoned run leaves others."""
+        paths = (self.store.root / "members" / id_ for id_ in earlier if id_ not in manifest["members"])
+        kept = [Member(path) for path in paths if (path / "done.json").exists()]
+        return {
+            **manifest,
+            "members": [*manifest["members"], *(member.id for member in kept)],
+            "seeds": sorted({*manifest["seeds"], *(member.recipe.seed for member in kept)}),
+        }
+
+    def finish(self, manifest: dict[str, Any]) -> None:
+        """Say of what the figure was made in the end."""
+        files.write_json(self.path / "manifest.json", manifest)
 
     def _is_bare(self, manifest: dict[str, Any]) -> bool:
         """Is there nothing but the claim: no figure, and no member that was trained for it?"""

@@ -155,17 +155,25 @@ def run(
         }
         if found := order.study.signatures(tables):
             made["signatures"] = [asdict(signature) for signature in found]
-        runs[figure.id].claim({**_manifest(whole, figure), **made})
+        runs[figure.id].finish({**_manifest(whole, figure), **made})
     judge_study(order.study, order.scale, store)
     return list(runs.values())
 
 
 def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) -> Order:
-    """The order with every seed that a figure has been made with before: fewer never take the place of more."""
-    seeds = tuple(sorted({*order.seeds_of(figure), *run.manifest["seeds"]}))
-    more = replace(order, seeds=seeds)
-    trained = more.recipes(figure) and not executors.pending(more.recipes(figure), store)
-    return more if trained and "seed" not in order.settings else order
+    """The order with every seed that a figure has been made with before: fewer never take the place of more. Seeds that
+    an abandoned run left half-trained are not waited for."""
+    if "seed" in order.settings:
+        return order
+    asked = order.seeds_of(figure)
+    earlier = [seed for seed in run.manifest["seeds"] if seed not in asked]
+    there = [seed for seed in earlier if _is_trained(replace(order, seeds=(seed,)), figure, store)]
+    return replace(order, seeds=tuple(sorted({*asked, *there}))) if there else order
+
+
+def _is_trained(order: Order, figure: Figure, store: Store) -> bool:
+    recipes = order.recipes(figure)
+    return bool(recipes) and not executors.pending(recipes, store)
 
 
 def check(order: Order, store: Store | None = None, device: torch.device | None = None) -> None:
