@@ -111,7 +111,8 @@ class StackedConv2d(_Layer):
 
     @staticmethod
     def fits(plain: nn.Conv2d) -> bool:
-        return plain.groups == 1 and set(plain.dilation) == {1} and not isinstance(plain.padding, str)
+        simple = plain.groups == 1 and set(plain.dilation) == {1} and plain.padding_mode == "zeros"
+        return simple and not isinstance(plain.padding, str)
 
     def forward(self, x: Tensor) -> Tensor:
         members, outputs = self.weight.shape[:2]
