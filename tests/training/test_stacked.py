@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from conceptlab.denoisers import Denoiser, build
+from conceptlab.denoisers import Denoiser, build, load_weights
 from conceptlab.denoisers.base import SharedEmbedding
+from conceptlab.errors import InputError
 from conceptlab.training import CohortDenoiser
 
 IMAGE, CONDITION = (3, 8, 8), (6,)
@@ -57,8 +59,58 @@ class Stranger(Own):
         return x * self.scales[0][:, None, None]
 
 
-OWN = {"stranger": Stranger, "circular": lambda: Own("circular")}
-ONE_BY_ONE = {"stranger", "circular"}
+class OwnWeight(Own):
+    """It has a weight of its own, in no layer at all."""
+
+    def __init__(self, *shape: int) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.randn(shape))
+
+    def middle(self, x: Tensor) -> Tensor:
+        return x * self.scale
+
+
+class PlainNorm(Own):
+    """It has a layer that would be stacked had it weights, and numbers that are not trained."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.GroupNorm(2, 4, affine=False)
+        self.register_buffer("factors", torch.arange(4.0))
+
+    def middle(self, x: Tensor) -> Tensor:
+        return self.norm(x) * self.get_buffer("factors")[:, None, None]
+
+
+class Twice(Own):
+    """It uses one layer in two places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = self.second = nn.Conv2d(4, 4, 3, padding=1)
+
+    def middle(self, x: Tensor) -> Tensor:
+        return self.second(torch.relu(self.first(x)))
+
+
+class Tied(Own):
+    """Two layers with one weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = nn.Conv2d(4, 3, 1)
+        self.more.weight = self.leave.weight
+
+
+OWN: dict[str, Callable[[], Denoiser]] = {
+    "stranger": Stranger,
+    "circular": lambda: Own("circular"),
+    "a number": OwnWeight,
+    "a weight": lambda: OwnWeight(1, 4, 8, 8),
+    "plain norm": PlainNorm,
+    "twice": Twice,
+}
+ONE_BY_ONE = {"stranger", "circular", "a number", "a weight"}
 
 
 def perturbed(seed: int, name: str) -> Denoiser:
@@ -93,3 +145,28 @@ def test_each_member_computes_what_it_computes_alone(name, members, caplog):
     for index, network in enumerate(plain):
         expected = network(x[index], time[index], condition[index])
         torch.testing.assert_close(found[index], expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_what_a_cohort_keeps_of_a_network_is_all_it_takes_to_have_it_again(name):
+    network, other = perturbed(0, name), perturbed(1, name)
+    load_weights(other, dict(network.named_parameters()))
+    inputs = torch.randn(2, *IMAGE), torch.rand(2), torch.randn(2, *CONDITION)
+    torch.testing.assert_close(other(*inputs), network(*inputs))
+
+
+def test_weights_that_do_not_fit_are_refused_in_one_line():
+    network, weights = Own(), dict(OwnWeight(4, 1, 1).named_parameters())
+    for held, said in (
+        (weights, "'scale' has no place"),
+        ({}, "no 'condition_embedding.network.weight'"),
+        ({"leave.bias": torch.zeros(7)}, "size mismatch for leave.bias"),
+    ):
+        with pytest.raises(InputError, match=said) as refusal:
+            load_weights(network, held)
+        assert "\n" not in str(refusal.value)
+
+
+def test_layers_that_share_a_weight_are_refused():
+    with pytest.raises(InputError, match="layers 'leave' and 'more' share a weight"):
+        CohortDenoiser(Tied())

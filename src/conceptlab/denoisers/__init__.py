@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from conceptlab.denoisers.base import Denoiser, Embedding, NormGELU
+from conceptlab.denoisers.base import Denoiser, Embedding, NormGELU, load_weights
 from conceptlab.denoisers.batch_norm import STATISTICS, BatchNorm
 from conceptlab.denoisers.cells import Cells
 from conceptlab.denoisers.dropout import KeyedDropout, dropout_keys, set_dropout_key
@@ -30,6 +30,7 @@ __all__ = [
     "Park2024",
     "build",
     "dropout_keys",
+    "load_weights",
     "names",
     "register",
     "set_dropout_key",

@@ -11,6 +11,7 @@ graphs. They therefore use no branch on data, no generator with a state, and no 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TypeVar
 
 import torch
@@ -48,6 +49,22 @@ class Denoiser(nn.Module):
     def freeze_embedding(self) -> None:
         """Keep the condition embedding as it is: its parameters get no gradient."""
         self.condition_embedding.requires_grad_(False)
+
+
+def load_weights(module: nn.Module, weights: Mapping[str, Tensor]) -> None:
+    """Give a module all its parameters. A checkpoint holds each of them once and no buffers, which never change."""
+    try:
+        found = module.load_state_dict(weights, strict=False)
+    except RuntimeError as error:  # several lines, one for each shape that differs
+        raise _misfit(str(error).strip().splitlines()[-1].strip()) from error
+    missing = [name for name, _ in module.named_parameters() if name in found.missing_keys]
+    if missing or found.unexpected_keys:
+        lost = f"it has no '{missing[0]}'" if missing else f"'{found.unexpected_keys[0]}' has no place"
+        raise _misfit(lost)
+
+
+def _misfit(reason: str) -> InputError:
+    return InputError(f"a checkpoint does not fit its network ({reason}); was the network's code changed?")
 
 
 class SharedEmbedding(nn.Module):

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from conceptlab.concepts import Class
-from conceptlab.denoisers import Embedding
+from conceptlab.denoisers import Embedding, load_weights
 from conceptlab.evaluation.generate import draw_one
 from conceptlab.evaluation.measurement import (
     Context,
@@ -189,7 +189,7 @@ def _replaced(live: Live, weights: Mapping[str, Tensor]) -> Iterator[None]:
         prefix = f"{live.weights}.{name}."
         earlier = {k.removeprefix(prefix): v for k, v in weights.items() if k.startswith(prefix)}
         kept = {k: v for k, v in own[name].items() if k.startswith("condition_embedding.")}
-        part.load_state_dict({**earlier, **kept})
+        load_weights(part, {**earlier, **kept})
     try:
         yield
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from conceptlab.denoisers import load_weights
 from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError, unknown
@@ -46,5 +47,5 @@ def load_process(member: Member, step: int | None = None, weights: str = "raw") 
     """The noise process of a checkpoint, with its learned ends where it has them."""
     process, prefix = build_process(**member.recipe.process), f"{weights}.process."
     held = member.weights(step)
-    process.load_state_dict({k.removeprefix(prefix): v for k, v in held.items() if k.startswith(prefix)})
+    load_weights(process, {k.removeprefix(prefix): v for k, v in held.items() if k.startswith(prefix)})
     return process

@@ -23,7 +23,7 @@ import pandas as pd
 from torch import Tensor
 
 from conceptlab.concepts import Split
-from conceptlab.denoisers import Denoiser
+from conceptlab.denoisers import Denoiser, load_weights
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
@@ -152,7 +152,7 @@ class Member:
         state = {name.removeprefix(prefix): t.float() for name, t in held.items() if name.startswith(prefix)}
         if not state:
             raise InputError(f"{self.path} keeps no '{weights}' weights; kept: {_kinds(held)}")
-        denoiser.load_state_dict(state)
+        load_weights(denoiser, state)
         return denoiser.eval()
 
     def log(self) -> list[dict[str, Any]]:

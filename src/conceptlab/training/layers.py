@@ -183,6 +183,10 @@ class StackedDropout(KeyedDropout):
         self.dropped, self.layer = plain.dropped, plain.layer
         self.register_buffer("key", plain.key, persistent=False)
 
+    @staticmethod
+    def fits(plain: KeyedDropout) -> bool:
+        return True
+
     def forward(self, x: Tensor) -> Tensor:
         now = self.now()
         return x if now is None else self.masked(x.unflatten(0, (len(now.keys), -1)), now.keys).flatten(0, 1)

@@ -36,8 +36,7 @@ class CohortDenoiser(nn.Module):
         self.image_shape = denoiser.image_shape
         # Not a submodule by this name: parameters keep the names they have in the plain network.
         self._network = [stack(denoiser)]
-        for name, child in self._network[0].named_children():
-            self.add_module(name, child)
+        _share(self, self._network[0])
         self._fast: Callable[..., Tensor] | None = None
 
     def accelerate(self, device: torch.device) -> None:
@@ -82,6 +81,7 @@ def _laid_end_to_end(x: Tensor) -> Tensor:
 
 def stack(denoiser: Denoiser) -> Denoiser | OneByOne:
     """The network over one batch of all members' images."""
+    _refuse_shared_weights(denoiser)
     stranger = _unknown_layer(denoiser)
     if stranger is not None:
         if any(isinstance(layer, BatchNorm) for layer in denoiser.modules()):
@@ -97,15 +97,40 @@ def _unknown_layer(module: nn.Module) -> str | None:
     for name, layer in module.named_modules():
         own = list(layer.parameters(recurse=False))
         if own and (type(layer) not in STACKED or not STACKED[type(layer)].fits(layer)):
-            return f"'{name}' ({type(layer).__name__})"
+            return f"'{name}' ({type(layer).__name__})" if name else f"{type(layer).__name__} itself"
     return None
 
 
-def _replace(module: nn.Module) -> nn.Module:
-    for name, child in module.named_children():
-        kind = STACKED.get(type(child))
-        setattr(module, name, kind(child) if kind else _replace(child))
+def _refuse_shared_weights(module: nn.Module) -> None:
+    owners: dict[Tensor, str] = {}
+    for name, layer in module.named_modules():  # a layer with two names comes once, and is no trouble
+        for parameter in layer.parameters(recurse=False):
+            if parameter in owners:
+                raise InputError(
+                    f"layers '{owners[parameter]}' and '{name}' share a weight, which members that train together "
+                    "cannot; use one layer in both places"
+                )
+            owners[parameter] = name
+
+
+def _replace(module: nn.Module, made: dict[nn.Module, nn.Module] | None = None) -> nn.Module:
+    """Layers that are used under several names stay one."""
+    made = {} if made is None else made
+    for name, child in module._modules.items():
+        if child is not None:
+            if child not in made:
+                kind = STACKED.get(type(child))
+                made[child] = kind(child) if kind and kind.fits(child) else _replace(child, made)
+            module._modules[name] = made[child]
     return module
+
+
+def _share(outer: nn.Module, inner: nn.Module) -> None:
+    """Let a module hold what another holds under the same names: what `functional_call` or `to` changes in one is
+    changed in the other."""
+    outer._parameters, outer._buffers = inner._parameters, inner._buffers
+    for name, child in inner.named_children():
+        outer.add_module(name, child)
 
 
 class OneByOne(nn.Module):
@@ -113,12 +138,9 @@ class OneByOne(nn.Module):
 
     def __init__(self, denoiser: Denoiser) -> None:
         super().__init__()
-        # Registered under the names of the plain network's own children, so that parameters keep their names.
+        # Not submodules by these names: parameters keep the names they have in the plain network.
         self._plain = [denoiser, _SecondHalf(denoiser)]
-        for name, child in denoiser.named_children():
-            self.add_module(name, child)
-        for name, parameter in denoiser.named_parameters(recurse=False):
-            self.register_parameter(name, parameter)
+        _share(self, denoiser)
 
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
         return self._in_turn(self._plain[0], "", (x, time, condition))
