@@ -22,6 +22,7 @@ from conceptlab.executors.local import cohorts, pending
 from conceptlab.recipe import Optimiser
 from conceptlab.store import MemberWriter, Store
 from conceptlab.store.files import locked
+from conceptlab.training import Cohort
 from tests.tiny import tiny_recipe
 
 CPU = torch.device("cpu")
@@ -178,6 +179,16 @@ def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path, caplog)
     assert "not finite" in store.member(wild).outcome["reason"]
     assert store.member(calm).status == "complete"
     assert f"member {wild.hash} (seed 0) failed: the training loss is not finite at step 3" in caplog.messages
+
+
+def test_when_the_last_member_has_failed_no_more_steps_are_made(tmp_path, monkeypatch):
+    wild, store, made, told = tiny_recipe(optimiser=Optimiser(learning_rate=1e30)), Store(tmp_path), [], []
+    executors.prepare_probe(store, wild.world, wild.evaluation.probe, judges=True)
+    advance = Cohort.advance
+    monkeypatch.setattr(Cohort, "advance", lambda self, steps: (made.append(steps), advance(self, steps)))
+    executors.run_cohort([wild], store, CPU, lambda members, steps: told.append(steps))
+    assert store.member(wild).status == "failed"
+    assert (sum(made), sum(told)) == (3, 12), "all are accounted for, so that progress is whole"
 
 
 def test_what_starts_from_a_member_that_failed_has_failed_too(tmp_path):

@@ -94,6 +94,10 @@ class _Run:
             self._advance(goal - step)
             step = goal
             self._evaluate(step)
+            if not self.alive:
+                # Nothing is left to train; the steps that are not made are done with all the same.
+                self.report([w.recipe.hash for w in self.writers], recipe.steps - step)
+                return
         for index in self.alive:
             self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
             self.writers[index].finish("complete", step=step, seconds=self._seconds())
@@ -127,6 +131,8 @@ class _Run:
                 "member %s (seed %d) failed: %s at step %d",
                 writer.path.name, writer.recipe.seed, reason, step,
             )  # fmt: skip
+        if not self.alive:
+            return
         self._watch(step, losses)
         self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
