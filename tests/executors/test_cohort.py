@@ -91,6 +91,31 @@ def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypa
     assert mine.read_bytes() == theirs.read_bytes()
 
 
+def test_members_of_cohorts_put_together_anew_go_on_from_where_each_was(whole, tmp_path, monkeypatch):
+    """Two were trained together and killed at the last evaluation; then come a third, and one that is ahead."""
+    store, (first, second, third) = Store(tmp_path), [tiny_recipe(seed=seed) for seed in range(3)]
+    executors.prepare_probe(store, first.world, first.evaluation.probe, judges=True)
+    original = MemberWriter.metrics
+
+    def dying(self, step, rows):
+        if step == 12 or (self.recipe == third and step == 6):
+            raise Killed
+        original(self, step, rows)
+
+    monkeypatch.setattr(cohort, "STATE_SHARE", 1e9)
+    monkeypatch.setattr(MemberWriter, "metrics", dying)
+    for group in ([first, second], [third]):
+        with pytest.raises(Killed):
+            executors.run_cohort(group, store, CPU, ignore)
+    monkeypatch.setattr(MemberWriter, "metrics", original)
+    executors.run_cohort([third, first, second], store, CPU, ignore)
+    begun = [
+        [e["step"] for e in store.member(r).log() if e["event"] == "resumed"] for r in (first, second, third)
+    ]
+    assert begun == [[9], [9], [3]]
+    pd.testing.assert_frame_equal(store.member(first).metrics, whole.member(first).metrics)
+
+
 def test_a_real_kill_of_a_real_process(whole, tmp_path):
     """Two members in two processes; the parent is killed hard, the orphans end, the same call continues."""
     script = (

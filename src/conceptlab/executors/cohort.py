@@ -1,7 +1,7 @@
 """Train one cohort to the end, measuring as it goes: the work that executors hand out.
 
 Everything is written in an order that survives a kill at any moment: what an evaluation measured and the weights to
-keep first, then the state they belong to. The same call continues from the last state that all members have.
+keep first, then the state they belong to. The same call continues from the last state that members have in common.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import contextlib
 import logging
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from conceptlab.concepts import Split
 from conceptlab.evaluation import Context, Live, Row, build, generate, observe
 from conceptlab.executors.probes import confusion_of, ready_probe, validation_record
 from conceptlab.recipe import Recipe
-from conceptlab.store import MemberWriter, Store, environment
+from conceptlab.store import MemberWriter, Store, environment, state_steps
 from conceptlab.store.files import locked, write_json
 from conceptlab.training import Cohort
 from conceptlab.worlds import RenderedWorld
@@ -56,8 +57,21 @@ def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, re
             writer = MemberWriter(store.member_path(recipe), recipe, environment(device))
             writer.finish("failed", step=0, seconds=0.0, reason="what it starts from failed")
             pending.remove(recipe)
-        if pending:
-            _Run(pending, store, device, report).to_the_end()
+        for group in _by_state(pending, store):
+            _Run(group, store, device, report).to_the_end()
+
+
+def _by_state(recipes: Sequence[Recipe], store: Store) -> list[list[Recipe]]:
+    """Members that can go on from one step together: a cohort may have been put together anew since they were trained,
+    and those that are far ahead of others must not begin with them again."""
+    left = [(recipe, state_steps(store.member_path(recipe)) or {0}) for recipe in recipes]
+    groups = []
+    while left:
+        shared = Counter(step for _, steps in left for step in steps)
+        most = max(shared, key=lambda step: (shared[step], step))
+        groups.append([recipe for recipe, steps in left if most in steps])
+        left = [(recipe, steps) for recipe, steps in left if most not in steps]
+    return groups
 
 
 def starts_from_failed(recipe: Recipe, store: Store) -> bool:

@@ -70,8 +70,8 @@ def train_cohort(
 
     def tell(members: Sequence[str], steps: int) -> None:
         nonlocal made
-        made += steps
-        actor.tell.remote(number, made)
+        made += steps * len(members)
+        actor.tell.remote(number, made // len(group))
 
     def train(part: list[Recipe]) -> None:
         patiently(lambda: run_cohort(part, store, torch.device(device), tell))

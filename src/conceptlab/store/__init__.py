@@ -3,7 +3,7 @@
 from conceptlab.store.environment import environment
 from conceptlab.store.export import Exported, export
 from conceptlab.store.failures import how_it_failed
-from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter
+from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter, state_steps
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
 from conceptlab.store.signatures import Signature
 from conceptlab.store.timing import device_seconds, wall_seconds
@@ -24,5 +24,6 @@ __all__ = [
     "gather",
     "how_it_failed",
     "load",
+    "state_steps",
     "wall_seconds",
 ]

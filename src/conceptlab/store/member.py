@@ -213,7 +213,7 @@ class MemberWriter:
     # --- the state to resume from -----------------------------------------------------------------------------
 
     def state_steps(self) -> set[int]:
-        return {int(path.stem.removeprefix("state-")) for path in self._states()}
+        return state_steps(self.path)
 
     def write_state(self, step: int, tensors: dict[str, Tensor]) -> None:
         files.write_tensors(self.path / "checkpoints" / f"state-{step:08d}.safetensors", tensors)
@@ -223,12 +223,9 @@ class MemberWriter:
 
     def drop_states(self, keep: int | None = None) -> None:
         """Forget states other than the one at step `keep`, once it is safely written."""
-        for path in self._states():
+        for path in _states(self.path):
             if path.stem != f"state-{keep or 0:08d}":
                 path.unlink()
-
-    def _states(self) -> list[Path]:
-        return list((self.path / "checkpoints").glob("state-*.safetensors"))
 
     def finish(self, status: str, **details: Any) -> None:
         """Compact the metrics and say how it ended; `done.json` comes last, so a finished member is whole."""
@@ -242,6 +239,15 @@ class MemberWriter:
             path.unlink()
         self.drop_states()
         self.log(status, **details)
+
+
+def state_steps(path: Path) -> set[int]:
+    """The steps from which a member that is not done can go on."""
+    return {int(state.stem.removeprefix("state-")) for state in _states(path)}
+
+
+def _states(path: Path) -> list[Path]:
+    return list((path / "checkpoints").glob("state-*.safetensors"))
 
 
 def _numbered(folder: Path, suffix: str) -> dict[int, Path]:
