@@ -109,10 +109,8 @@ def test_members_of_cohorts_put_together_anew_go_on_from_where_each_was(whole, t
             executors.run_cohort(group, store, CPU, ignore)
     monkeypatch.setattr(MemberWriter, "metrics", original)
     executors.run_cohort([third, first, second], store, CPU, ignore)
-    begun = [
-        [e["step"] for e in store.member(r).log() if e["event"] == "resumed"] for r in (first, second, third)
-    ]
-    assert begun == [[9], [9], [3]]
+    logs = [[e for e in store.member(r).log() if e["event"] == "resumed"] for r in (first, second, third)]
+    assert [[(e["step"], e["together"]) for e in log] for log in logs] == [[(9, 2)], [(9, 2)], [(3, 1)]]
     pd.testing.assert_frame_equal(store.member(first).metrics, whole.member(first).metrics)
 
 

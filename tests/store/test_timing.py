@@ -5,16 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from conceptlab.errors import InputError
 from conceptlab.store import Member, device_seconds, wall_seconds
 from conceptlab.store.files import write_json
 from conceptlab.store.timing import milestones, stretches
 from tests.tiny import tiny_recipe
 
 
-def trained(folder: Path, together: int, events: list[tuple[float, str]]) -> Member:
+def trained(folder: Path, together: int, events: list[tuple[float, str]], *told: int) -> Member:
+    """`told` is what each beginning says of how many trained together; older logs say nothing."""
     write_json(folder / "config.json", tiny_recipe().to_dict())
     write_json(folder / "environment.json", {"members": together})
-    lines = [json.dumps({"time": time, "event": event}) + "\n" for time, event in events]
+    said, lines = list(told), []
+    for time, event in events:
+        more = {"together": said.pop(0)} if said and event in ("started", "resumed") else {}
+        lines.append(json.dumps({"time": time, "event": event, **more}) + "\n")
     (folder / "log.jsonl").write_text("".join(lines))
     return Member(folder)
 
@@ -47,3 +52,15 @@ def test_milestones_are_enough_to_tell_the_stretches(members, tmp_path):
         before = stretches(member)
         (member.path / "log.jsonl").write_text(milestones(member.log()))
         assert stretches(member) == before
+
+
+def test_the_share_of_each_stretch_is_that_of_the_cohort_it_was_trained_in(tmp_path):
+    """Four began together and ran out of memory after 10 s; then each trained for 100 s by itself."""
+    events = [(0.0, "started"), (10.0, "evaluated"), (1000.0, "resumed"), (1100.0, "complete")]
+    member = trained(tmp_path / "a", 4, events, 4, 1)
+    assert device_seconds([member]) == 10 / 4 + 100
+    (member.path / "log.jsonl").write_text(milestones(member.log()))
+    assert device_seconds([member]) == 10 / 4 + 100
+    broken = trained(tmp_path / "b", 4, events, 4, 0)
+    with pytest.raises(InputError, match=r"log.jsonl is damaged \(together is 0\)"):
+        device_seconds([broken])

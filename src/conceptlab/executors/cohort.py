@@ -100,7 +100,7 @@ class _Run:
         recipe = self.cohort.recipe
         step = self._resume()
         for writer in self.writers:
-            writer.log("started" if step == 0 else "resumed", step=step)
+            writer.log("started" if step == 0 else "resumed", step=step, together=len(self.writers))
         self.report([w.recipe.hash for w in self.writers], step)
         for goal in recipe.evaluation_steps():
             if goal <= step:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conceptlab.errors import InputError
@@ -27,19 +27,23 @@ class Stretch:
 
 
 def stretches(member: Member) -> list[Stretch]:
-    """The stretches in which a member was trained."""
-    together = member.environment.get("members", 1)
-    if not isinstance(together, int) or together < 1:
-        raise InputError(
-            f"{member.path / 'environment.json'} is damaged (members is {together!r}); move it away"
-        )
+    """The stretches in which a member was trained. A cohort may be put together anew between two of them; logs that do
+    not say how many trained together are of members that began with as many as they ended with."""
+    first = _together(member, "environment.json", "members", member.environment.get("members", 1))
     found: list[Stretch] = []
     for line in member.log():
         if line["event"] in _BEGIN or not found:
+            together = _together(member, "log.jsonl", "together", line.get("together", first))
             found.append(Stretch(line["time"], line["time"], together))
         else:
-            found[-1] = Stretch(found[-1].begin, line["time"], together)
+            found[-1] = replace(found[-1], end=line["time"])
     return found
+
+
+def _together(member: Member, file: str, name: str, value: Any) -> int:
+    if not isinstance(value, int) or value < 1:
+        raise InputError(f"{member.path / file} is damaged ({name} is {value!r}); move it away")
+    return value
 
 
 def device_seconds(members: Iterable[Member]) -> float:
