@@ -56,6 +56,14 @@ def test_guidance_never_leads_away_from_the_class_itself():
     assert not any("away from 00" in name for name in names)
 
 
+def test_the_only_training_class_has_nothing_to_be_told_from():
+    setting = context(recipe(train={"00": 20}))
+    for name in ("latent", "guidance"):
+        made = measurement(name, images=4, classes=["00"])
+        assert made.prompts(setting, 4) == []
+        assert told(made, setting, lambda prompt, i: True) == {}
+
+
 class Says:
     """A probe that sees one class in everything."""
 

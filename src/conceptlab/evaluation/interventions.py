@@ -94,6 +94,8 @@ class Latent(Family):
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
         directions = _directions(context, cls)
+        if not directions:  # the only class of the training set: there is none that it could be told from
+            return []
         condition, stream = context.world.condition(cls), context.world.space.code(cls)
         edits: dict[str, Scaled | Composed] = {}
         for factor in self.factors:
