@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -45,6 +47,20 @@ class Named(nn.Module):
 
     def forward(self, condition: Tensor) -> dict[str, Tensor]:
         return {"only": self.layer(condition)}
+
+
+def test_members_may_ask_for_different_numbers_of_prompts():
+    """Those trained on other classes do; each still draws what it draws alone."""
+    made = cohort()
+    many = [prompt("red", "01"), prompt("away", "11", guidance=Guidance(1.0, torch.zeros(4)))]
+    many += [prompt("blue", "11"), replace(prompt("one", "10"), images=1)]
+    for asked in ([many, [many[1], many[0]]], [[many[2]], many], [many, []]):
+        drawn = generate(made, "raw", asked)
+        assert [list(found) for found in drawn] == [[p.name for p in prompts] for prompts in asked]
+        for index, prompts in enumerate(asked):
+            alone = draw_one(*made.member(index), made.recipes[index], prompts) if prompts else {}
+            for name, images in alone.items():
+                torch.testing.assert_close(drawn[index][name], images, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("denoiser", [*NETWORKS.values(), {"name": "test: layer norm"}])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import torch
@@ -25,11 +26,12 @@ BATCH = {"cpu": 512, "cuda": 2304, "mps": 512}
 def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) -> list[dict[str, Tensor]]:
     """Images in [0, 1] on the CPU for each member and prompt.
 
-    `prompts[e]` are the prompts of member e; every member has as many, with as many images each. Noise depends on
-    the member's seed, the prompt's stream and the image's number alone: not on the device, the batch, or the step
-    of training, so that a picture can be followed through training.
+    `prompts[e]` are the prompts of member e. Noise depends on the member's seed, the prompt's stream and the image's
+    number alone: not on the device, the batch, or the step of training, so that a picture can be followed through
+    training.
     """
-    embedded = [embed_prompts(cohort.member(index, weights)[0], asked) for index, asked in enumerate(prompts)]
+    even = _evened(prompts)
+    embedded = [embed_prompts(cohort.member(index, weights)[0], asked) for index, asked in enumerate(even)]
     drawing = Drawing(cohort.denoiser, cohort.process, cohort.recipe)
 
     def draw(*batch: Tensor | Embedding | None) -> Tensor:
@@ -38,7 +40,36 @@ def generate(cohort: Cohort, weights: str, prompts: Sequence[Sequence[Prompt]]) 
     seeds = [recipe.seed for recipe in cohort.recipes]
     # Elsewhere a size costs nothing, and what was drawn before must not matter.
     sizes = cohort.drawn_at_once if cohort.device.type == "cuda" else {}
-    return _in_batches(draw, seeds, prompts, embedded, cohort.dtype, sizes)
+    drawn = _in_batches(draw, seeds, even, embedded, cohort.dtype, sizes)
+    return [{prompt.name: found[prompt.name] for prompt in asked} for asked, found in zip(prompts, drawn)]
+
+
+def _evened(prompts: Sequence[Sequence[Prompt]]) -> list[list[Prompt]]:
+    """The prompts of every member in one order of kinds (so many images, guided or not), and as many of each kind.
+    Members that are trained on other classes may have fewer to ask for: they draw along what another asks for, without
+    a name, since a cohort computes for all of them anyway."""
+    if len({tuple(map(_kind, of_member)) for of_member in prompts}) == 1:
+        return [list(of_member) for of_member in prompts]
+    asked = [_by_kind(of_member) for of_member in prompts]
+    kinds = list(dict.fromkeys(kind for table in asked for kind in table))
+    longest = {kind: max((table.get(kind, []) for table in asked), key=len) for kind in kinds}
+    even = []
+    for table in asked:
+        own = {kind: table.get(kind, []) for kind in kinds}
+        spare = {kind: longest[kind][len(own[kind]) :] for kind in kinds}
+        even.append([p for kind in kinds for p in (*own[kind], *(replace(s, name="") for s in spare[kind]))])
+    return even
+
+
+def _by_kind(prompts: Sequence[Prompt]) -> dict[tuple[int, bool], list[Prompt]]:
+    found: dict[tuple[int, bool], list[Prompt]] = {}
+    for prompt in prompts:
+        found.setdefault(_kind(prompt), []).append(prompt)
+    return found
+
+
+def _kind(prompt: Prompt) -> tuple[int, bool]:
+    return prompt.images, prompt.guidance is not None
 
 
 def draw_one(

@@ -112,7 +112,7 @@ class Measurement:
         return self.prompts(context, images)
 
     def refinements(self, context: Context, agreed: Mapping[str, Probabilities]) -> list[Prompt]:
-        """What it has to draw next, after a look at the first drawings; as many prompts for every member."""
+        """What it has to draw next, after a look at the first drawings."""
         return []
 
     def own_passes(self, context: Context) -> int:
@@ -165,10 +165,10 @@ def observe(
     """Draw for all measurements of all members and read the images, in two rounds: what each member drew, what its
     judge sees in it, on what both probes agree, and what the second sees."""
     asked = [all_prompts(measurements, context, images) for context in contexts]
-    drawn = draw(asked) if asked[0] else [{} for _ in contexts]
+    drawn = draw(asked) if any(asked) else [{} for _ in contexts]
     seen = [sights(context, pictures) for context, pictures in zip(contexts, drawn)]
     more = [[p for m in measurements for p in m.refinements(c, s[1])] for c, s in zip(contexts, seen)]
-    if more[0]:
+    if any(more):
         for context, pictures, found, refined in zip(contexts, drawn, seen, draw(more)):
             pictures |= refined
             for known, new in zip(found, sights(context, refined)):
