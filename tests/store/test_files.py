@@ -62,6 +62,14 @@ def test_damage_is_one_clear_line(tmp_path, name, read, content):
         read(path)
 
 
+def test_a_lock_that_cannot_be_had_is_one_clear_line(tmp_path):
+    """As of another user; a folder in its place also holds off whoever may write anywhere."""
+    (tmp_path / ".lock").mkdir()
+    with pytest.raises(InputError, match=r"cannot write .*\.lock") as refusal, files.locked(tmp_path):
+        pytest.fail("it must not be entered")
+    assert "\n" not in str(refusal.value)
+
+
 def test_a_file_is_not_written_where_a_folder_is(tmp_path):
     with pytest.raises(InputError, match="is a folder, not a file"):
         files.write_text(tmp_path, "text")

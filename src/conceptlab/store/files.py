@@ -156,7 +156,11 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
 def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Keep a second process out of a folder, or let it wait; the lock goes with the process, however it ends."""
     make_folder(folder)
-    with (folder / ".lock").open("a+") as handle:
+    try:
+        opened = (folder / ".lock").open("a+")
+    except OSError as error:  # made by another user, for one
+        raise unwritten(folder / ".lock", error) from error
+    with opened as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
