@@ -69,6 +69,23 @@ def test_what_fails_is_one_line_with_its_place(tmp_path, text, message):
     assert os.environ[plugins.VARIABLE] == "", "what fails here is not handed on"
 
 
+def test_a_file_under_two_names_is_imported_once(tmp_path, monkeypatch):
+    file = written(tmp_path / "mine.py", PLUGIN.format(name="test-named-twice"))
+    (tmp_path / "link.py").symlink_to(file)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(plugins.VARIABLE, os.pathsep.join(("mine.py", "link.py")))
+    plugins.load()
+    plugins.add(["link.py", file])
+    assert set(os.environ[plugins.VARIABLE].split(os.pathsep)) == {str(file)}
+
+
+def test_a_path_that_cannot_be_handed_on_is_refused(tmp_path):
+    (tmp_path / "a:b").mkdir()
+    file = written(tmp_path / "a:b" / "mine.py", PLUGIN.format(name="test-colon"))
+    with pytest.raises(InputError, match="has ':' in its path; move or rename it"):
+        plugins.add([file])
+
+
 def test_a_missing_file():
     with pytest.raises(InputError, match="does not exist"):
         plugins.add(["nowhere.py"])

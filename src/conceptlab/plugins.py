@@ -26,9 +26,11 @@ _imported: set[str] = set()
 
 def add(files: Iterable[Path | str]) -> None:
     """Import plug-in files, here and in every process that is started from here."""
-    named = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    named = [str(Path(part).resolve()) for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     for file in files:
         path = str(Path(file).resolve())
+        if os.pathsep in path:  # which parts the names of those that other processes are told of
+            raise InputError(f"plug-in {path} has '{os.pathsep}' in its path; move or rename it")
         if path not in named:
             named.append(path)
         _import_file(path)
@@ -39,7 +41,7 @@ def load() -> None:
     """Import whatever is named or installed and has not been imported yet."""
     for path in os.environ.get(VARIABLE, "").split(os.pathsep):
         if path:
-            _import_file(path)
+            _import_file(str(Path(path).resolve()))
     for point in entry_points(group=GROUP):
         if point.value not in _imported:
             _imported.add(point.value)
