@@ -1,14 +1,50 @@
-"""Two runs in the terminal: what differs."""
+"""Two runs in the terminal: which figures are compared with which, and what differs."""
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
+from conceptlab.store import Store
 from conceptlab.terminal.diff import diff
 from tests.figures import synthetic
+
+
+def claimed(root: Path, *scales: str) -> Path:
+    for scale in scales:
+        manifest = {"study": "s", "figure": "f", "scale": scale, "settings": {}, "members": [], "seeds": [0]}
+        Store(root).figure("s", scale, "f").claim(manifest)
+    return root
+
+
+def shown(first: Path, second: Path) -> str:
+    console = Console(file=io.StringIO(), width=300)
+    console.print(diff(first, second))
+    return console.file.getvalue()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_a_figure_at_several_scales_is_compared_at_each(tmp_path):
+    first, second = claimed(tmp_path / "a", "tiny", "small"), claimed(tmp_path / "b", "tiny", "paper")
+    text = shown(first, second)
+    assert "s.f at tiny scale" in [line.strip() for line in text.splitlines()]
+    assert f"s.f at small scale: only in {first}" in text
+    assert f"s.f at paper scale: only in {second}" in text
+    assert str(second / "s" / "tiny" / "f") in text
+
+
+def test_one_scale_may_be_compared_with_another(tmp_path):
+    text = shown(claimed(tmp_path / "a", "tiny"), claimed(tmp_path / "b", "small"))
+    assert "only in" not in text
+    assert [
+        word.strip() for line in text.splitlines() if "scale" in line for word in line.split("│")[1:4]
+    ] == [
+        "scale",
+        "tiny",
+        "small",
+    ]
 
 
 def test_a_value_that_is_only_a_bound_is_compared_as_one(tmp_path: Path) -> None:
@@ -16,9 +52,7 @@ def test_a_value_that_is_only_a_bound_is_compared_as_one(tmp_path: Path) -> None
     bound = [replace(exact[0], note="value is a lower bound on the median")]
     synthetic.figure_run(tmp_path / "a", [], judged=exact)
     synthetic.figure_run(tmp_path / "b", [], judged=bound)
-    console = Console(width=140)
-    with console.capture() as caught:
-        console.print(diff(tmp_path / "a", tmp_path / "b"))
-    (line,) = [line for line in caught.get().splitlines() if "quickstart.order" in line]
+    text = shown(tmp_path / "a", tmp_path / "b")
+    (line,) = [line for line in text.splitlines() if "quickstart.order" in line]
     assert "reproduced (1.42)" in line
     assert "reproduced (≥ 1.42)" in line

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,7 @@ from conceptlab.store import FigureRun, find_figures
 
 def diff(first: Path, second: Path) -> Group:
     """The figures both paths have, compared one by one; then those only one of them has."""
-    left = {run.name: run for run in find_figures(first)}
-    right = {run.name: run for run in find_figures(second)}
+    left, right = _named(find_figures(first), find_figures(second))
     parts: list[Any] = []
     for name in sorted(left.keys() & right.keys()):
         parts += [_settings(name, left[name], right[name]), _curves(left[name], right[name])]
@@ -25,6 +25,15 @@ def diff(first: Path, second: Path) -> Group:
     for name in sorted(left.keys() ^ right.keys()):
         parts.append(f"{name}: only in {first if name in left else second}")
     return Group(*(part for part in parts if part is not None))
+
+
+def _named(*sides: Sequence[FigureRun]) -> list[dict[str, FigureRun]]:
+    """The figures of each side by name. One scale may be compared with another; where a side has a figure at several,
+    each scale is compared with itself."""
+    plain = [{run.name: run for run in runs} for runs in sides]
+    if all(len(names) == len(runs) for names, runs in zip(plain, sides)):
+        return plain
+    return [{f"{run.name} at {run.manifest['scale']} scale": run for run in runs} for runs in sides]
 
 
 def _table(title: str, *columns: str) -> Table:
