@@ -11,7 +11,7 @@ import pytest
 
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
-from conceptlab.store import FigureRun, Store, find_figures
+from conceptlab.store import FigureRun, MemberWriter, Store, find_figures
 from conceptlab.store.files import write_atomically, write_json, write_table
 from tests.tiny import tiny_recipe
 
@@ -66,6 +66,25 @@ def test_a_folder_in_which_nothing_was_made_may_be_claimed_anew(tmp_path):
     (run.path / "tables").mkdir()
     with pytest.raises(InputError, match="another configuration"):
         run.claim({**manifest, "settings": {"steps": 5}})
+
+
+def test_a_folder_for_which_another_run_has_begun_to_train_is_not_taken_over(tmp_path):
+    (run,), member = claimed(tmp_path, "f"), tiny_recipe()
+    run.claim({**MANIFEST, "figure": "f", "members": [member.hash]})
+    MemberWriter(Store(tmp_path).member_path(member), member, {})
+    other = {**MANIFEST, "figure": "f", "members": ["a"], "settings": {"steps": 5}}
+    with pytest.raises(InputError, match=r"or is being made; .* move that folder away if it was given up"):
+        run.claim(other)
+    shutil.move(run.path, tmp_path / "given up")
+    run.claim(other)
+    assert run.manifest["settings"] == {"steps": 5}
+
+
+def test_a_folder_that_is_another_s_by_now_is_not_finished(tmp_path):
+    (run,) = claimed(tmp_path, "f")
+    run.claim({**MANIFEST, "figure": "f", "settings": {"steps": 5}})
+    with pytest.raises(InputError, match="another configuration"):
+        run.finish({**MANIFEST, "figure": "f"})
 
 
 def test_figures_come_in_the_order_a_reader_expects(tmp_path):

@@ -101,14 +101,9 @@ class FigureRun:
         path = self.path / "manifest.json"
         if path.exists():
             old = self.manifest
-            differing = [k for k in ("study", "figure", "scale", "settings") if old.get(k) != manifest.get(k)]
-            if differing and self._is_bare(old):  # a mistake found too late, or a run ended before it began
+            if self._is_bare(old):  # a mistake found too late, or a run ended before it began
                 old = manifest
-            elif differing:
-                was = ", ".join(f"{k}={old.get(k)}" for k in differing)
-                raise InputError(
-                    f"{self.path} was made by another configuration ({was}); choose another --out"
-                )
+            self._refuse_other(old, manifest)
             # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
             if len(old.get("members", [])) > len(manifest["members"]):
                 manifest = self._with_trained(manifest, old["members"])
@@ -126,12 +121,23 @@ class FigureRun:
 
     def finish(self, manifest: dict[str, Any]) -> None:
         """Say of what the figure was made in the end."""
+        self._refuse_other(self.manifest, manifest)
         files.write_json(self.path / "manifest.json", manifest)
 
+    def _refuse_other(self, old: dict[str, Any], new: dict[str, Any]) -> None:
+        if differing := [k for k in ("study", "figure", "scale", "settings") if old.get(k) != new.get(k)]:
+            was = ", ".join(f"{k}={old.get(k)}" for k in differing)
+            raise InputError(
+                f"{self.path} was made by another configuration ({was}), or is being made; choose another --out, or "
+                "move that folder away if it was given up: its members stay"
+            )
+
     def _is_bare(self, manifest: dict[str, Any]) -> bool:
-        """Is there nothing but the claim: no figure, and no member that was trained for it?"""
-        members = (self.store.root / "members" / id_ / "done.json" for id_ in manifest.get("members", []))
-        return {path.name for path in self.path.iterdir()} <= {"manifest.json"} and not any(
+        """Is there nothing but the claim: no figure, and no member of it whose training was begun? Another run may be
+        training them now."""
+        members = (self.store.root / "members" / id_ / "config.json" for id_ in manifest.get("members", []))
+        made = [path for path in self.path.iterdir() if not path.name.startswith(".")]
+        return [path.name for path in made] == ["manifest.json"] and not any(
             path.exists() for path in members
         )
 
