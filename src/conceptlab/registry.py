@@ -53,7 +53,14 @@ class Registry(Generic[T]):
         for setting in settings:
             if setting not in known and not open_ended:
                 raise unknown("setting", setting, known, where=f"{self.kind} '{name}'")
-        return maker(*arguments, **settings)
+        try:
+            return maker(*arguments, **settings)
+        except (TypeError, ValueError, OverflowError) as error:
+            # A value of the wrong type or size. In a plug-in it may be a mistake of its author, who wants to see where.
+            if not maker.__module__.startswith(f"{__package__}."):
+                raise
+            given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
+            raise InputError(f"{self.kind} '{name}' cannot be made with {given}: {error}") from error
 
 
 def choose(setting: str, given: str, choices: tuple[str, ...]) -> str:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from conceptlab.executors.probes import prepare_probe, probe_hash
+from conceptlab.errors import InputError
+from conceptlab.executors.probes import check_probe, prepare_probe, probe_hash
 from conceptlab.store import Store
 from conceptlab.store.files import Busy, locked
 from conceptlab.worlds import QUICKSTART
@@ -29,3 +30,10 @@ def test_a_probe_that_another_run_trains_is_waited_for(tmp_path: Path) -> None:
 def test_who_does_not_wait_is_told(tmp_path: Path) -> None:
     with locked(tmp_path), pytest.raises(Busy, match="another process"), locked(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("wrong", [{"seed": "x"}, {"batch": 1.5}, {"images_per_class": -1}, {"seed": True}])
+def test_what_is_no_whole_number_is_told_before_anything_is_trained(wrong):
+    (setting,) = wrong
+    with pytest.raises(InputError, match=rf"evaluation\.probe\.{setting}=.* must be a whole number"):
+        check_probe({"name": "cnn", **wrong})

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conceptlab.errors import InputError
 from conceptlab.probes import (
     KINDS,
     Fitting,
@@ -27,6 +28,7 @@ from conceptlab.worlds import build as build_world
 
 _FITTING = ("steps", "batch", "blank")
 _SETTINGS = ("name", "seed", "images_per_class", *_FITTING)
+_WHOLE = ("seed", "images_per_class", "steps", "batch")
 
 
 def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -> None:
@@ -67,7 +69,12 @@ def check_probe(part: Part) -> Fitting:
     for setting in part:
         choose("setting of the probe", setting, _SETTINGS)
     choose("probe", part["name"], KINDS)
-    return Fitting(**{name: value for name, value in part.items() if name in _FITTING})
+    fitting = Fitting(**{name: value for name, value in part.items() if name in _FITTING})
+    for setting in _WHOLE:
+        value = part.get(setting, 0)
+        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            raise InputError(f"evaluation.probe.{setting}={value!r} must be a whole number of 0 or more")
+    return fitting
 
 
 def probe_hash(world_part: Part, part: Part) -> str:
