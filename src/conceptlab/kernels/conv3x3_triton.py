@@ -53,6 +53,38 @@ def forward_kernel(
 
 
 @triton.jit
+def thin_kernel(
+    x, taps, bias, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    """Few channels: all taps in one product of (pixels × 9 channels)."""
+    member = tl.program_id(2).to(tl.int64)
+    x += member * pixels * channels
+    y += member * pixels * outputs
+    taps += member * stride
+    row = tl.program_id(0) * BM + tl.arange(0, BM)
+    column = tl.program_id(1) * BN + tl.arange(0, BN)
+    inner = tl.arange(0, BK)
+    tap, channel = inner // channels, inner % channels
+    shift_down, shift_across = tap // 3 - 1, tap % 3 - 1
+    down = ((row // width) % height)[:, None] + shift_down[None, :]
+    across = (row % width)[:, None] + shift_across[None, :]
+    inside = (down >= 0) & (down < height) & (across >= 0) & (across < width)
+    source = row[:, None] * channels + ((shift_down * width + shift_across) * channels + channel)[None, :]
+    a = tl.load(x + source, mask=inside & (row < pixels)[:, None] & (tap < 9)[None, :], other=0.0)
+    weight_tap = 8 - tap if TURNED else tap
+    place = (
+        taps + (weight_tap * channels * outputs + channel * along)[:, None] + column[None, :] * across_stride
+    )
+    b = tl.load(place, mask=(tap < 9)[:, None] & (column < outputs)[None, :], other=0.0)
+    total = tl.dot(a, b)
+    if BIAS:
+        total += tl.load(bias + member * outputs + column, mask=column < outputs, other=0.0)[None, :]
+    place = y + row[:, None] * outputs + column[None, :]
+    tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
+
+
+@triton.jit
 def weight_kernel(
     x, gradient, partial, pixels, height, width, channels, outputs, length,
     BM: tl.constexpr, BC: tl.constexpr, BO: tl.constexpr,

@@ -19,9 +19,13 @@ def forward_kernel(
     x, shift, weight, bias, keys, y, means, scales, images, stride, eps, dropped, grown,
     PIXELS: tl.constexpr, SIZE: tl.constexpr, GROUPS: tl.constexpr,
     SHIFT: tl.constexpr, GELU: tl.constexpr, DROPOUT: tl.constexpr,
-    BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr,
+    BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr, HINT: tl.constexpr,
 ):  # fmt: skip
     """Normalised images, and each group's mean and scale for the way back."""
+    # What is read again is asked to stay in the cache; what is read or written for the last time, to leave it.
+    again: tl.constexpr = "evict_last" if HINT else ""
+    last: tl.constexpr = "evict_first" if HINT else ""
+    away: tl.constexpr = ".cs" if HINT else ""
     image = tl.program_id(0)
     first = image.to(tl.int64) * (PIXELS * SIZE * GROUPS)
     channel, own = _channels(SIZE, GROUPS, BG, BS)
@@ -31,7 +35,7 @@ def forward_kernel(
     squares = tl.zeros((BP, BG * BS), dtype=tl.float32)
     for begin in range(0, PIXELS, BP):
         place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
-        values = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32)
+        values = _read(x + first + place, mask, again)
         values = tl.where(mask, values - pivot[None, :], 0.0)
         sums += values
         squares += values * values
@@ -49,14 +53,12 @@ def forward_kernel(
     level = (added - mean) * slope + b
     for begin in range(0, PIXELS, BP):
         place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
-        result = (
-            tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) * slope[None, :] + level[None, :]
-        )
+        result = _read(x + first + place, mask, last) * slope[None, :] + level[None, :]
         if GELU:
             result = gelu(result, False)
         if DROPOUT:
             result = result * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
-        tl.store(y + first + place, result.to(y.dtype.element_ty), mask=mask)
+        tl.store(y + first + place, result.to(y.dtype.element_ty), mask=mask, cache_modifier=away)
     # Every channel of a group writes the group's own value: no need to pick one.
     group = image * GROUPS + tl.arange(0, BG * BS) // BS
     tl.store(means + group, mean, mask=own)
@@ -69,9 +71,13 @@ def backward_kernel(
     images, stride, dropped, grown,
     PIXELS: tl.constexpr, SIZE: tl.constexpr, GROUPS: tl.constexpr,
     SHIFT: tl.constexpr, GELU: tl.constexpr, DROPOUT: tl.constexpr,
-    BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr,
+    BP: tl.constexpr, BG: tl.constexpr, BS: tl.constexpr, HINT: tl.constexpr,
 ):  # fmt: skip
     """The gradient for one image, and the image's share in those for weight, bias and shift."""
+    # What is read again is asked to stay in the cache; what is read or written for the last time, to leave it.
+    again: tl.constexpr = "evict_last" if HINT else ""
+    last: tl.constexpr = "evict_first" if HINT else ""
+    away: tl.constexpr = ".cs" if HINT else ""
     image = tl.program_id(0)
     first = image.to(tl.int64) * (PIXELS * SIZE * GROUPS)
     channel, own = _channels(SIZE, GROUPS, BG, BS)
@@ -86,8 +92,8 @@ def backward_kernel(
     products = tl.zeros((BP, BG * BS), dtype=tl.float32)
     for begin in range(0, PIXELS, BP):
         place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
-        centred = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) - centre[None, :]
-        g = tl.load(gradient + first + place, mask=mask, other=0.0).to(tl.float32)
+        centred = _read(x + first + place, mask, again) - centre[None, :]
+        g = _read(gradient + first + place, mask, "")
         if DROPOUT:
             g = g * _kept(keys, image, images, place, PIXELS * SIZE * GROUPS, dropped, grown)
         if GELU:
@@ -107,17 +113,19 @@ def backward_kernel(
     moved = tl.zeros((BP, BG * BS), dtype=tl.float32)
     for begin in range(0, PIXELS, BP):
         place, mask = _places(begin, channel, own, PIXELS, SIZE * GROUPS, BP, BG * BS)
-        centred = tl.load(x + first + place, mask=mask, other=0.0).to(tl.float32) - centre[None, :]
-        if GELU or DROPOUT:
-            g = tl.load(to_x + first + place, mask=mask, other=0.0).to(tl.float32)
-        else:
-            g = tl.load(gradient + first + place, mask=mask, other=0.0).to(tl.float32)
+        centred = _read(x + first + place, mask, last) - centre[None, :]
+        g = _read((to_x if GELU or DROPOUT else gradient) + first + place, mask, "")
         result = g * slope[None, :] - centred * tilt[None, :] - level[None, :]
-        tl.store(to_x + first + place, result.to(to_x.dtype.element_ty), mask=mask)
+        tl.store(to_x + first + place, result.to(to_x.dtype.element_ty), mask=mask, cache_modifier=away)
         if SHIFT:
             moved += tl.where(mask, result, 0.0)
     if SHIFT:
         tl.store(to_shift + share, tl.sum(moved, axis=0), mask=own)
+
+
+@triton.jit
+def _read(place, mask, KEEP: tl.constexpr):
+    return tl.load(place, mask=mask, other=0.0, eviction_policy=KEEP).to(tl.float32)
 
 
 @triton.jit
