@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
+from torch.nn.utils import get_total_norm
 
 from conceptlab import random
 from conceptlab.denoisers import Denoiser
@@ -89,9 +90,8 @@ def _whole(weight: Tensor) -> Tensor:
 
 
 def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> float:
-    # One question to the device for a group, not one for each of its tensors.
-    squares = [cut(tensors[name].detach()).double().square().sum() for name, cut in parts.items()]
-    return math.sqrt(torch.stack(squares).sum().item())
+    # One question to the device for a group, and few kernels, not one for each of its tensors.
+    return get_total_norm([cut(tensors[name].detach()) for name, cut in parts.items()]).item()
 
 
 def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -118,8 +118,8 @@ def gradient(live: Live, batch: tuple[Tensor, ...], stacked: CohortDenoiser) -> 
     """The gradient of the member's objective for its denoiser's parameters, by name; `stacked` is its network as a
     cohort's, whatever weights it holds."""
     device = next(live.denoiser.parameters()).device
-    held = {f"denoiser.{n}": p.detach()[None].clone() for n, p in live.denoiser.named_parameters()}
-    held |= {f"process.{n}": p.detach()[None, None].clone() for n, p in live.process.named_parameters()}
+    held = {f"denoiser.{n}": p.detach()[None] for n, p in live.denoiser.named_parameters()}
+    held |= {f"process.{n}": p.detach()[None, None] for n, p in live.process.named_parameters()}
     objective = Objective(stacked, live.process, live.context.recipe).eval()
     with torch.enable_grad():
         leaves = {name: value.requires_grad_() for name, value in held.items()}
