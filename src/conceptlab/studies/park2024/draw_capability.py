@@ -15,6 +15,7 @@ from conceptlab.studies.park2024.recipes import TARGET
 from conceptlab.studies.study import Results, Tables
 
 _RESAMPLES = 200
+_PALE = "Pale: before half of the seeds draw every training class."
 
 
 def behaviour(table: pd.DataFrame) -> pd.DataFrame:
@@ -43,9 +44,9 @@ def _drawn(ax: Axes, lines: list[tuple[pd.DataFrame, Line]], *, named: bool) -> 
 @figures.house()
 def draw_fig2(results: Results, tables: Tables) -> Picture:
     """A panel for each separation: capability, behaviour, and what choosing among redraws would show."""
-    curves = tables["curves"]
+    curves, times = tables["curves"], tables["times"]
     page = drawing.page_for(curves)
-    for place, (ax, _, runs) in enumerate(drawing.panels(page, curves)):
+    for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
         null = figures.select(runs, "best_prompt", "redraws", TARGET)
         lines = [
@@ -54,10 +55,13 @@ def draw_fig2(results: Results, tables: Tables) -> Picture:
             (capability(runs), drawing.CAPABILITY),
         ]
         _drawn(ax, lines, named=place == drawing.corner(curves))
-    text = (
-        "Capability: the best of five over-prompts, chosen on half of the images and scored on the other half"
+        drawing.veil(ax, times[times["separation"] == value])
+    drawing.seeds_caption(
+        page,
+        curves,
+        "Capability: the best of five over-prompts, chosen on half of the images and scored on the other half; grey: "
+        f"the largest of five redraws of the ordinary prompt. {_PALE}",
     )
-    drawing.seeds_caption(page, curves, f"{text}; grey: the largest of five redraws of the ordinary prompt.")
     return page
 
 
@@ -206,14 +210,15 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
         ways = {"redraws": drawing.BEHAVIOUR, **drawing.FAMILY_LINES}
         lines = [(_agreed(runs, way), _unmarked(line)) for way, line in ways.items()]
         _drawn(ax, lines, named=place == drawing.corner(curves))
-        drawn = drawing.median_time(times[times["separation"] == value], "drawing")
-        _patched(ax, _agreed(runs, "patch"), drawn)
+        own = times[times["separation"] == value]
+        drawing.veil(ax, own)
+        _patched(ax, _agreed(runs, "patch"), drawing.median_time(own, "drawing"))
     drawing.seeds_caption(
         page,
         curves,
         "Only images count that both probes read as 11. Each way is chosen on half of its images, scored on the "
         "other. Stars: networks of that step with the last embedding, asked plainly; hollow: before they draw "
-        "every training class.",
+        f"every training class. {_PALE}",
     )
     return page
 

@@ -66,11 +66,20 @@ def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[
         ax = page.add_subplot(grid[divmod(place, columns)], sharex=first, sharey=first)
         first = first or ax
         ax.set_title(f"separation {value:g}")
+        ax.locator_params(axis="x", nbins=5)
         yield ax, value, table[table["separation"] == value]
         if place % columns:
             ax.set_ylabel("")
         if place + columns < len(every):
             ax.set_xlabel("")
+
+
+def veil(ax: Axes, times: pd.DataFrame) -> None:
+    """Pale what comes before half of the seeds draw their training classes: there a judge takes noise for a class."""
+    left, right = ax.get_xlim()
+    drawn = median_time(times, "drawing")
+    ax.axvspan(left, min(right, drawn), color="white", alpha=0.72, lw=0, zorder=4)
+    ax.set_xlim(left, right)
 
 
 def corner(table: pd.DataFrame, columns: int = 3) -> int:
