@@ -20,7 +20,7 @@ def environment(device: torch.device, **details: Any) -> dict[str, Any]:
     """Versions, device and commit; `details` adds what the engine knows (members at once, threads)."""
     return {
         "conceptlab": conceptlab.__version__,
-        "commit": _commit(),
+        "commit": commit_of(Path(conceptlab.__file__).parent),
         "python": platform.python_version(),
         **{name: metadata.version(name) for name in _PACKAGES},
         "device": _device_name(device),
@@ -36,12 +36,21 @@ def _device_name(device: torch.device) -> str:
 
 
 @cache
-def _commit() -> str | None:
-    """The commit of a source checkout; an installed package has none."""
-    here = Path(conceptlab.__file__).parent
-    asked = ["git", "-C", str(here), "describe", "--always", "--dirty", "--abbrev=12"]
+def commit_of(package: Path) -> str | None:
+    """The commit of a package's source checkout, and whether the package differs from it; an installed one has none."""
     try:
-        found = subprocess.run(asked, capture_output=True, text=True, timeout=10, check=False)
-    except OSError:
+        # An installed package may lie within somebody else's checkout.
+        if _git(package, "ls-files", "--error-unmatch", "__init__.py").returncode:
+            return None
+        head = _git(package, "rev-parse", "--short=12", "HEAD").stdout.strip()
+        # Of the package alone: results that are being made beside it are no other code.
+        changed = _git(package, "diff", "--quiet", "HEAD", "--", ".").returncode
+    except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None if found.returncode == 0 else None
+    return head + ("-dirty" if changed else "") if head else None
+
+
+def _git(folder: Path, *asked: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["git", "-C", str(folder), *asked], capture_output=True, text=True, timeout=10, check=False
+    )
