@@ -149,8 +149,17 @@ def test_what_is_drawn_is_what_the_captions_say():
         page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), tables)
         return page, " ".join(page.get_supxlabel().split())
 
-    for id_, bands in (("fig1", False), ("fig4", True), ("fig7", True), ("fig8", False)):
+    for id_, bands in (("fig1", False), ("fig2", True), ("fig4", False), ("fig7", False), ("fig8", False)):
         assert ("band" in drawn(id_)[1]) == bands, id_
+
+    # Lines begin, and paleness ends, when half of the seeds draw.
+    begins = tables["times"].groupby("separation")["drawing"].median()
+    for ax in drawn("fig7")[0].axes[:2]:
+        assert [line.get_xdata()[0] for line in ax.lines] == list(begins)
+    pale = [
+        ax.patches[0].get_extents().transformed(ax.transData.inverted()).x1 for ax in drawn("fig2")[0].axes
+    ]
+    assert pale == pytest.approx(list(begins))
 
     # Stars in concept space: where the seeds are at their own times, whatever the mean path shows.
     page, _ = drawn("fig4")

@@ -124,16 +124,16 @@ def _resampled(times: pd.DataFrame, last: float) -> list[CensoredLine]:
 @figures.house()
 def draw_fig7(results: Results, tables: Tables) -> Picture:
     """All separations together: capability, then behaviour."""
-    return _by_separation(tables["curves"], spread=False)
+    return _by_separation(tables["curves"], tables["times"], spread=False)
 
 
 @figures.house()
 def draw_fig8(results: Results, tables: Tables) -> Picture:
     """The standard deviation over seeds of capability and of behaviour."""
-    return _by_separation(tables["curves"], spread=True)
+    return _by_separation(tables["curves"], tables["times"], spread=True)
 
 
-def _by_separation(curves: pd.DataFrame, *, spread: bool) -> Picture:
+def _by_separation(curves: pd.DataFrame, times: pd.DataFrame, *, spread: bool) -> Picture:
     page = figures.figure(columns=2, height=2.4)
     axes = page.subplots(1, 2, sharey=True)
     shades = drawing.colours(curves["separation"])
@@ -147,17 +147,16 @@ def _by_separation(curves: pd.DataFrame, *, spread: bool) -> Picture:
         else:
             figures.accuracy_axes(ax, "accuracy of 11")
         for value, runs in curves.groupby("separation", sort=True):
-            shade = shades[float(str(value))]
-            if spread:
-                found = figures.over_seeds(chosen(runs))
-                ax.plot(found["step"], found["std"], color=shade)
-            else:
-                figures.band(ax, chosen(runs), Line(shade, marker=""))
+            rows = drawing.since_drawn(chosen(runs), times[times["separation"] == value])
+            found = figures.over_seeds(rows)
+            ax.plot(found["step"], found["std" if spread else "mean"], color=shades[float(str(value))])
+        ax.set_xlim(left=0)
         ax.locator_params(axis="x", nbins=6)  # five digits take room
     axes[1].set_ylabel("")
     drawing.colour_bar(page, axes[1], curves["separation"], "colour separation")
-    text = "Capability is scored on images that did not choose its prompt."
-    drawing.seeds_caption(page, curves, text, bands=not spread)
+    text = f"Capability is scored on images that did not choose its prompt. {drawing.SINCE}"
+    told = text if spread else f"Means; Figures 2 and 8 show how seeds differ. {text}"
+    drawing.seeds_caption(page, curves, told, bands=False)
     return page
 
 

@@ -65,15 +65,16 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
     figures.accuracy_axes(axes[1])
     drawing.space_axes(axes[2])
     for value, runs in curves.groupby("separation", sort=True):
-        shade = shades[float(str(value))]
-        capable = drawing.median_time(times[times["separation"] == value], "capability")
+        shade, own = shades[float(str(value))], times[times["separation"] == value]
+        capable = drawing.median_time(own, "capability")
         shown = (
             (axes[0], runs[runs["measure"] == "loss"]),
-            (axes[1], figures.select(runs, "accuracy", cls=TARGET)),
+            (axes[1], drawing.since_drawn(figures.select(runs, "accuracy", cls=TARGET), own)),
         )
         for ax, rows in shown:
-            mean = figures.band(ax, rows, Line(shade, marker="")).set_index("step")["mean"]
-            if np.isfinite(capable):
+            mean = figures.over_seeds(rows).set_index("step")["mean"]
+            ax.plot(mean.index, mean, color=shade)
+            if np.isfinite(capable) and len(mean):
                 ax.plot(
                     capable,
                     np.interp(capable, mean.index, mean),
@@ -83,21 +84,22 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
                     mec="white",
                     zorder=5,
                 )
-        way = drawing.path(runs, TARGET, times[times["separation"] == value])
-        drawing.draw_path(axes[2], way, shade, held_out=True)
+        drawing.draw_path(axes[2], drawing.path(runs, TARGET, own), shade, held_out=True)
         if np.isfinite(capable):
-            at = _place_when_capable(runs, times[times["separation"] == value])
+            at = _place_when_capable(runs, own)
             axes[2].plot(*at, "*", ms=9, color=shade, mec="white", zorder=6)
     losses = curves.loc[curves["measure"] == "loss", "value"]
     axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
     axes[0].set_xlabel("training step")
     axes[0].set_ylabel("training loss")
+    axes[1].set_xlim(left=0)
     drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
     text = (
-        "Stars: median time at which held-out capability reaches .5. c: since every training class is drawn; "
-        "stars: mean over seeds of the place at their own such times."
+        "Means; Figures 2 and 8 show how seeds differ. Stars: median time at which held-out capability reaches .5. "
+        "Lines begin in b when half of the seeds draw every training class, in c when all do; stars in c: mean over "
+        "seeds of the place at their own such times."
     )
-    drawing.seeds_caption(page, curves, text)
+    drawing.seeds_caption(page, curves, text, bands=False)
     return page
 
 

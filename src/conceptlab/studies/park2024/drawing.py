@@ -26,6 +26,8 @@ FAMILY_LINES = {
     "guidance": Line("#E69F00", "guidance", "P"),
 }
 
+SINCE = "Lines begin when half of the seeds draw every training class."
+
 Colour = tuple[float, float, float]
 
 
@@ -80,6 +82,11 @@ def veil(ax: Axes, times: pd.DataFrame) -> None:
     drawn = median_time(times, "drawing")
     ax.axvspan(left, min(right, drawn), color="white", alpha=0.72, lw=0, zorder=4)
     ax.set_xlim(left, right)
+
+
+def since_drawn(rows: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
+    """What comes once half of the seeds draw their training classes: before, curves of many settings are a tangle."""
+    return rows[rows["step"] >= median_time(times, "drawing")]
 
 
 def corner(table: pd.DataFrame, columns: int = 3) -> int:
