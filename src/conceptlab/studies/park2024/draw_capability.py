@@ -15,7 +15,6 @@ from conceptlab.studies.park2024.recipes import TARGET
 from conceptlab.studies.study import Results, Tables
 
 _RESAMPLES = 200
-_PALE = "Pale: before half of the seeds draw every training class."
 
 
 def behaviour(table: pd.DataFrame) -> pd.DataFrame:
@@ -60,7 +59,7 @@ def draw_fig2(results: Results, tables: Tables) -> Picture:
         page,
         curves,
         "Capability: the best of five over-prompts, chosen on half of the images and scored on the other half; grey: "
-        f"the largest of five redraws of the ordinary prompt. {_PALE}",
+        f"the largest of five redraws of the ordinary prompt. {drawing.PALE}",
     )
     return page
 
@@ -217,7 +216,7 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
         curves,
         "Only images count that both probes read as 11. Each way is chosen on half of its images, scored on the "
         "other. Stars: networks of that step with the last embedding, asked plainly; hollow: before they draw "
-        f"every training class. {_PALE}",
+        f"every training class. {drawing.PALE}",
     )
     return page
 

@@ -39,6 +39,7 @@ def draw_probe(
                 (capability(runs), drawing.CAPABILITY),
             ):
                 figures.band(ax, rows, Line(line.colour, marker="", dashes=line.dashes))
+            drawing.veil(ax, times[times["separation"] == value])
             beside = ax.twinx()
             beside.spines["right"].set_visible(True)
             own = chosen[chosen["separation"] == value]
@@ -56,7 +57,7 @@ def draw_probe(
         seen = f" of the embedding, seen from {cls}" if cls else ""
         lines = "Blue dashed: training classes; red: behaviour, green: capability of class 11."
         scale = " (mean and band of its logarithm)" if logarithmic else ""
-        text = f"Black: {label}{seen}{scale}. {lines}"
+        text = f"Black: {label}{seen}{scale}. {lines} {drawing.PALE}"
         marks = (
             " Grey line: median time at which half of the lost disentanglement is regained." if kind else ""
         )

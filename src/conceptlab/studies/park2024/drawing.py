@@ -26,6 +26,7 @@ FAMILY_LINES = {
     "guidance": Line("#E69F00", "guidance", "P"),
 }
 
+PALE = "Pale: before half of the seeds draw every training class."
 SINCE = "Lines begin when half of the seeds draw every training class."
 
 Colour = tuple[float, float, float]
