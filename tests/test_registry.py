@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
+from conceptlab.evaluation import build as build_measurements
 from conceptlab.registry import Registry
 
 
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"gamma_min": "x"}, r"process 'continuous' cannot be made with gamma_min='x': .*str"),
+        ({"gamma_min": "x"}, "process 'continuous' cannot be made with gamma_min='x': it takes a number"),
         ({"gamma_min": None}, "gamma_min=None"),
         ({"gamma_max": 1e5}, "gamma_max=100000.0: math range error"),
+        ({"learned": 5}, "learned=5: it takes true or false"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_told_with_the_part_it_was_meant_for(settings, told):
@@ -24,8 +27,40 @@ def test_a_value_of_the_wrong_kind_is_told_with_the_part_it_was_meant_for(settin
 
 
 def test_a_network_says_so_too():
-    with pytest.raises(InputError, match="denoiser 'film' cannot be made with channels=5"):
+    with pytest.raises(InputError, match="denoiser 'film' cannot be made with channels=5: it takes a list"):
         build_denoiser("film", image_shape=(3, 16, 16), condition_shape=(5,), seed=0, channels=5)
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        (
+            {"name": "redraws", "count": 1.5},
+            "'redraws' cannot be made with count=1.5: it takes a whole number",
+        ),
+        ({"name": "redraws", "images": True}, "images=True: it takes a whole number"),
+        ({"name": "redraws", "classes": "110"}, "classes='110': it takes a list"),
+        ({"name": "redraws", "classes": [0]}, r"classes=\[0\]: it takes a list, each a word"),
+        (
+            {"name": "over_prompting", "variable": "colour", "values": [["a"]]},
+            "it takes a list, each a list, each a number",
+        ),
+        ({"name": "over_prompting", "variable": ["colour"], "values": [[1]]}, "it takes a word"),
+        ({"name": "over_prompting"}, "'over_prompting' needs variable and values; give them"),
+        ({"name": "over_prompting", "variable": "colour"}, "'over_prompting' needs values; give it"),
+        ({"name": "guidance", "weights": [None]}, "each a number"),
+    ],
+)
+def test_so_does_a_measurement_before_anything_is_drawn(part, told):
+    with pytest.raises(InputError, match=told):
+        build_measurements([part])
+
+
+def test_numbers_and_lists_of_any_kind_will_do():
+    values = np.linspace(0, 1, 6).reshape(2, 3)
+    build_measurements([{"name": "over_prompting", "variable": "colour", "values": values}])
+    build_measurements([{"name": "norms", "batch": np.int64(8)}])
+    build_process("continuous", gamma_min=-6, gamma_max=np.float32(8))
 
 
 def test_mistakes_of_a_plug_in_are_shown_where_they_are():

@@ -6,8 +6,12 @@ Recipes name their parts (`{"name": "film", "channels": [32, 64]}`). A plug-in a
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-from collections.abc import Callable
+import typing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from numbers import Integral, Real
 from typing import Any, Generic, TypeVar
 
 from conceptlab import plugins
@@ -53,14 +57,65 @@ class Registry(Generic[T]):
         for setting in settings:
             if setting not in known and not open_ended:
                 raise unknown("setting", setting, known, where=f"{self.kind} '{name}'")
+        if missing := [p.name for p in parameters if _is_needed(p) and p.name not in settings]:
+            raise InputError(f"{self.kind} '{name}' needs {' and '.join(missing)}; give {_them(missing)}")
+        if not maker.__module__.startswith(f"{__package__}."):
+            # A plug-in: what it cannot be made of may be a mistake of its author, who wants to see where.
+            return maker(*arguments, **settings)
+        for setting, value in settings.items():
+            if words := _unlike(_hints(maker).get(setting, Any), value):
+                raise InputError(
+                    f"{self.kind} '{name}' cannot be made with {setting}={value!r}: it takes {words}"
+                )
         try:
             return maker(*arguments, **settings)
-        except (TypeError, ValueError, OverflowError) as error:
-            # A value of the wrong type or size. In a plug-in it may be a mistake of its author, who wants to see where.
-            if not maker.__module__.startswith(f"{__package__}."):
-                raise
+        except (TypeError, ValueError, OverflowError) as error:  # a value of the wrong size, or length
             given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
             raise InputError(f"{self.kind} '{name}' cannot be made with {given}: {error}") from error
+
+
+def _is_needed(parameter: inspect.Parameter) -> bool:
+    open_ended = parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
+    return parameter.default is parameter.empty and not open_ended
+
+
+def _them(names: Sequence[str]) -> str:
+    return "it" if len(names) == 1 else "them"
+
+
+@lru_cache
+def _hints(maker: Callable[..., Any]) -> dict[str, Any]:
+    """The kinds of values that a maker declares. The fields of a dataclass may be declared in other modules, which its
+    `__init__` does not know."""
+    is_plain_class = isinstance(maker, type) and not dataclasses.is_dataclass(maker)
+    return typing.get_type_hints(maker.__init__ if is_plain_class else maker)
+
+
+_WORDS = {
+    int: (Integral, "a whole number"),
+    float: (Real, "a number"),
+    str: (str, "a word"),
+    bool: (bool, "true or false"),
+}
+
+
+def _unlike(hint: Any, value: Any) -> str:
+    """What a declared kind takes, in words, if a value is not of it. Kinds that JSON does not have are left alone:
+    what a maker cannot use it refuses itself."""
+    if hint in _WORDS:
+        kind, words = _WORDS[hint]
+        return "" if isinstance(value, kind) and isinstance(value, bool) == (hint is bool) else words
+    kinds = set(typing.get_args(hint)) - {Ellipsis}
+    if typing.get_origin(hint) not in (tuple, Sequence) or not kinds:
+        return ""
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        return "a list"
+    # Lists of several kinds, such as a name with a number, are left to the maker.
+    if len(kinds) > 1 or not isinstance(value, Sequence):
+        return ""
+    (inner,) = kinds
+    wrong = next((words for each in value if (words := _unlike(inner, each))), "")
+    return wrong and f"a list, each {wrong}"
 
 
 def choose(setting: str, given: str, choices: tuple[str, ...]) -> str:
