@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from conceptlab.concepts import Class
-from conceptlab.errors import InputError
 from conceptlab.evaluation import Context, Live, Measurement, build, generate, observe
 from conceptlab.evaluation.interventions import Composed, Direction, Scaled
 from conceptlab.evaluation.norms import fixed_batch, gradient, groups
@@ -280,17 +279,3 @@ def test_all_families_run_on_a_live_model_in_two_rounds():
         "guidance",
     }
     assert all(0 <= row.value <= 1 for row in rows)
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        ({"name": "over_prompting", "variable": "shade", "values": [[1.0]]}, "shade"),
-        ({"name": "over_prompting", "variable": "colour", "values": [[1.0]]}, "takes 3 numbers"),
-        ({"name": "redraws", "images": 1}, "need 2"),
-        ({"name": "latent", "strength": 3}, "strength"),
-    ],
-)
-def test_bad_settings_are_one_clear_line(part, message):
-    with pytest.raises(InputError, match=message):
-        build([part])[0].prompts(context(recipe()), 4)

@@ -158,7 +158,7 @@ def test_the_detector_is_checked_at_the_end_only():
 
 
 def test_what_it_cannot_measure_is_refused():
-    with pytest.raises(InputError, match="at least 1 object"):
+    with pytest.raises(InputError, match="most is 0; it must be at least 1"):
         build([{"name": "length", "most": 0}])
     circles = build_world("circles")
     recipe = Recipe(world={"name": "circles"}, train={"00": 1})

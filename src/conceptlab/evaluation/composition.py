@@ -27,6 +27,7 @@ from conceptlab.probes.detector import THRESHOLD
 from conceptlab.recipe import Recipe
 from conceptlab.training.objective import to_image
 from conceptlab.worlds import Factors, ObjectWorld, derived_seed
+from conceptlab.worlds.objects import check_count
 
 _BATCH = 256  # images in one call of the network
 
@@ -115,6 +116,7 @@ class Composition(Measurement):
         world = context.world
         if not isinstance(world, ObjectWorld) or "location" not in world.condition_parts:
             raise InputError("measurement 'composition' needs a world of objects told by their location")
+        check_count(max(self.counts), world.most)
         check_detector("composition", context)
 
     def own_passes(self, context: Context) -> int:

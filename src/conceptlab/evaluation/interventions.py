@@ -15,6 +15,7 @@ from torch import Tensor
 
 from conceptlab.concepts import Class
 from conceptlab.denoisers import Embedding, load_weights
+from conceptlab.errors import InputError
 from conceptlab.evaluation.generate import draw_one
 from conceptlab.evaluation.measurement import (
     Context,
@@ -121,6 +122,8 @@ class Guided(Family):
         self, weights: Sequence[float] = (1.0, 3.0), classes: Sequence[str] = (), images: int = 32
     ) -> None:
         super().__init__(classes, images)
+        if not weights:
+            raise InputError("measurement 'guidance' needs at least one of weights")
         self.weights = tuple(weights)
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
@@ -143,6 +146,12 @@ class Guided(Family):
         ]
 
 
+class _Plainly(Family):
+    """The ordinary prompt of a class, and no other."""
+
+    family = "patch"
+
+
 @register("patch")
 class Patch(Measurement):
     """Earlier networks with the last embedding: what the rest of the network could do already, were it asked well.
@@ -152,7 +161,7 @@ class Patch(Measurement):
     """
 
     def __init__(self, classes: Sequence[str] = (), images: int = 32) -> None:
-        self.family = Family(classes, images)
+        self.family = _Plainly(classes, images)
 
     def own_passes(self, context: Context) -> int:
         recipe, settings = context.recipe, context.recipe.evaluation

@@ -53,8 +53,9 @@ class Length(Measurement):
     def __init__(
         self, most: int = 12, heats: Sequence[float] = (0.3, 0.7), least_images: int = _LEAST_IMAGES
     ) -> None:
-        if most < 1:
-            raise InputError(f"measurement 'length': most is {most}; ask for at least 1 object")
+        for name, value in (("most", most), ("least_images", least_images)):
+            if value < 1:
+                raise InputError(f"measurement 'length': {name} is {value}; it must be at least 1")
         self.most, self.heats, self.least = most, tuple(heats), least_images
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:

@@ -66,12 +66,17 @@ class Locality(Measurement):
         counts: Sequence[int] = (1, 2, 3, 5, 8),
         map_radius: int = 12,
     ) -> None:
-        if images < 2 or places < 1 or not levels or not counts or min(counts) < 1:
+        if images < 2 or places < 1 or not levels or not counts or min(among, *counts) < 1 or map_radius < 0:
             raise InputError(
-                "measurement 'locality' needs 2 images or more, a place, a level and counts of 1 or more"
+                "measurement 'locality' needs 2 images or more, a place, a level, among and counts of 1 or more, and a "
+                "map_radius of 0 or more"
             )
         self.images, self.places, self.levels = images, places, tuple(levels)
         self.among, self.counts, self.radius = among, tuple(counts), map_radius
+
+    def check(self, context: Context) -> None:
+        if _tells_places(context.world):
+            _check_most(context.world, max(self.among, *self.counts))
 
     def own_passes(self, context: Context) -> int:
         seen, channels = fixed_size(context.recipe, self.images), context.world.image_shape[0]
@@ -173,6 +178,13 @@ def _tells_places(world: World) -> TypeGuard[ObjectWorld]:
     return isinstance(world, ObjectWorld) and "location" in world.condition_parts
 
 
+def _check_most(world: ObjectWorld, k: int) -> None:
+    if k + 1 > world.most:
+        raise InputError(
+            f"locality: to move one of {k} objects the world must hold {k + 1}; set world.most higher"
+        )
+
+
 def is_judged(live: Live) -> bool:
     """The end of training, and of the weights that a figure judges: the moving average where it is measured too."""
     recipe = live.context.recipe
@@ -221,10 +233,7 @@ def asked_scenes(world: World, k: int, n: int, seed: int) -> dict[str, Tensor]:
     one of them, and `moved`, that one at a place where another object would fit. `centres` (n, K+1, 2) end with that
     place."""
     assert isinstance(world, ObjectWorld)
-    if k + 1 > world.most:
-        raise InputError(
-            f"locality: to move one of {k} objects the world must hold {k + 1}; set world.most higher"
-        )
+    _check_most(world, k)
     factors = world.draw((k + 1,), n, seed)
     number = torch.arange(world.most)
     there, free = number < k, number == k

@@ -17,6 +17,7 @@ from torch import Tensor
 from conceptlab.concepts import Class, Split
 from conceptlab.denoisers import Denoiser, Embedding
 from conceptlab.diffusion import Process
+from conceptlab.errors import InputError
 from conceptlab.measures import Probabilities, agreed
 from conceptlab.probes import Probe
 from conceptlab.recipe import Part, Recipe
@@ -131,6 +132,9 @@ names = _MEASUREMENTS.names
 
 
 def build(parts: Sequence[Part]) -> list[Measurement]:
+    for number, part in enumerate(parts):
+        if part in parts[:number]:  # it would find every number twice
+            raise InputError(f"measurement '{part['name']}' is named twice with the same settings; drop one")
     return [
         _MEASUREMENTS.make(part["name"], **{k: v for k, v in part.items() if k != "name"}) for part in parts
     ]

@@ -14,6 +14,7 @@ from torch.nn.utils import get_total_norm
 
 from conceptlab import random
 from conceptlab.denoisers import Denoiser
+from conceptlab.errors import InputError
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Row, register
 from conceptlab.recipe import Recipe
 from conceptlab.training import CohortDenoiser, Objective
@@ -37,6 +38,8 @@ class Norms(Measurement):
     """
 
     def __init__(self, batch: int = 64) -> None:
+        if batch < 1:
+            raise InputError(f"measurement 'norms': batch is {batch}; it must be at least 1")
         self.batch = batch
         self._batches: dict[
             str, tuple[Tensor, ...]

@@ -109,6 +109,8 @@ class OverPrompting(Family):
         images: int = 32,
     ) -> None:
         super().__init__(classes, images)
+        if not len(values):
+            raise InputError("measurement 'over_prompting' needs at least one of values")
         self.variable, self.values = variable, [tuple(value) for value in values]
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
@@ -139,6 +141,8 @@ class Redraws(Family):
 
     def __init__(self, count: int = 5, classes: Sequence[str] = (), images: int = 32) -> None:
         super().__init__(classes, images)
+        if count < 1:
+            raise InputError(f"measurement 'redraws': count is {count}; it must be at least 1")
         self.count = count
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
@@ -169,6 +173,8 @@ class PromptSearch(Family):
         images: int = 32,
     ) -> None:
         super().__init__(classes, images)
+        if not strengths or finer <= 1:
+            raise InputError("measurement 'prompt_search' needs at least one of strengths, and finer above 1")
         self.strengths, self.finer = tuple(strengths), finer
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
