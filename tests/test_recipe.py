@@ -86,6 +86,8 @@ def test_settings_reach_every_level():
         ("optimiser.learning_rate=-1", "at least 0"),
         ("optimiser.betas=[0.9, 1.5]", "must be in"),
         ("ema=1.0", "must be in"),
+        ("evaluation.ema=true", "needs a moving average; set ema"),
+        ("data_noise=0", "at least 1e-06"),
         ("optimiser.learning_rate=NaN", "finite"),
         ('shares={"000": "a"}', "expected float"),
         ('train={"000": 1.5}', "expected int"),

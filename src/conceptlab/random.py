@@ -44,12 +44,16 @@ def threefry(key: tuple[Tensor, Tensor], counter: tuple[Tensor, Tensor]) -> tupl
 
 def key(seed: int, purpose: str) -> Tensor:
     """The key of one purpose ("noise", "times", "batch", …) under a seed."""
-    if not 0 <= seed < 2**63:
-        raise InputError(f"seed {seed} is out of range; give a whole number from 0 to 2^63 - 1")
+    check_seed(seed)
     digest = hashlib.blake2b(purpose.encode(), digest_size=8).digest()
     words = [seed & 0xFFFFFFFF, seed >> 32, int.from_bytes(digest[:4]), int.from_bytes(digest[4:])]
     low, high, name_low, name_high = torch.tensor([_signed(word) for word in words], dtype=torch.int32)
     return torch.stack(threefry((low, high), (name_low, name_high)))
+
+
+def check_seed(seed: int) -> None:
+    if not 0 <= seed < 2**63:
+        raise InputError(f"seed {seed} is out of range; give a whole number from 0 to 2^63 - 1")
 
 
 def fold(key: Tensor, data: Tensor | int) -> Tensor:

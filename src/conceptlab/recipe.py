@@ -75,7 +75,7 @@ _LEAST = {
     "batch": 1,
     "seed": 0,
     "data_seed": 0,
-    "data_noise": 0,
+    "data_noise": 1e-6,
     "optimiser.learning_rate": 0,
     "optimiser.weight_decay": 0,
     "optimiser.clip": 0,
@@ -145,6 +145,10 @@ class Recipe:
             raise InputError("recipe: shares must be 0 or more and not all 0")
         if not 0 <= self.condition_dropout < 1:
             raise InputError(f"recipe: condition_dropout is {self.condition_dropout}; it must be in [0, 1)")
+        if self.evaluation.ema and not self.ema:
+            raise InputError(
+                "recipe: evaluation.ema needs a moving average; set ema, e.g. to 0.999, or evaluation.ema to false"
+            )
         evaluations = self.evaluation_steps()
         for step in self.keep:
             if step not in evaluations:

@@ -176,28 +176,6 @@ def test_a_damaged_or_copied_figure_keeps_no_other_from_its_verdicts(tmp_path, m
     assert len(caplog.messages) == 1
 
 
-@pytest.mark.parametrize(
-    ("setting", "word"),
-    [
-        (
-            {"evaluation.measurements": [{"name": "length", "most": 3}]},
-            "needs a world of objects, not 'shapes'",
-        ),
-        ({"process.gamma": 3}, "unknown setting 'gamma' in process"),
-        ({"evaluation.probe.name": "oracle"}, "unknown probe 'oracle'"),
-        ({"evaluation.second_probe": {"name": "linear", "steps": -1}}, "setting 'steps' of the probe is -1"),
-        ({"denoiser.channels": [4]}, "must be two numbers"),
-    ],
-)
-def test_a_setting_of_which_nothing_can_be_built_is_refused_before_a_folder_is_claimed(
-    setting, word, tmp_path
-):
-    order = Order(STUDY, (FIGURE,), "tiny", (0,), setting)
-    with pytest.raises(InputError, match=word):
-        run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
-    assert not list(tmp_path.iterdir())
-
-
 def test_settings_belong_to_what_is_trained(tmp_path):
     """A figure of theory beside one that trains is not another one for it; a seed that is set is the seed."""
     theory = replace(FIGURE, id="theory", recipes=lambda scale, seeds: [])

@@ -68,6 +68,8 @@ def test_masking_hides_a_variable_in_a_share_of_a_class():
     [
         ({"shares": {"11": 1.0}}, "no training images"),
         ({"masking": (Masking("shape", ("00",), 0.5),)}, "colour, size"),
+        ({"masking": (Masking("colour", (), 0.5),)}, "a masking of colour names no class"),
+        ({"masking": (Masking("colour", ("09",), 0.5),)}, "unknown value of 'size'"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(changes, word):

@@ -24,7 +24,8 @@ from conceptlab.store import FigureRun, Store, environment, how_it_failed
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.studies.varied import refuse_varied
-from conceptlab.training.cost import model_flops, once_for_all_seeds
+from conceptlab.training import check_data
+from conceptlab.training.cost import model_flops, once_for_all_seeds, world_of
 from conceptlab.worlds import build as build_world
 
 LOG = logging.getLogger(__name__)
@@ -189,6 +190,7 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
     if store is not None and device is not None:
         executors.check_room(executors.pending(recipes, store), device)
     for recipe in recipes:
+        check_data(recipe, world_of(recipe))
         # Counting what it costs finds settings that do not fit: networks are built on no device, measurements are
         # asked what they would draw. Each is done once.
         model_flops(recipe)

@@ -18,7 +18,7 @@ from conceptlab import random
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError, unknown
 from conceptlab.recipe import Recipe
-from conceptlab.worlds import LabelledWorld, Samples
+from conceptlab.worlds import LabelledWorld, Samples, World
 from conceptlab.worlds import build as build_world
 
 
@@ -88,10 +88,30 @@ def data_seed(recipe: Recipe) -> int:
     return recipe.seed if recipe.data_seed is None else recipe.data_seed
 
 
+def check_data(recipe: Recipe, world: World) -> None:
+    """Refuse what a recipe says of its training images and what its world cannot give, before any is made."""
+    random.check_seed(recipe.seed)
+    random.check_seed(data_seed(recipe))
+    for masking in recipe.masking:
+        if masking.variable not in world.condition_parts:
+            raise unknown("part of the condition", masking.variable, world.condition_parts, where="masking")
+        if not masking.classes:
+            raise InputError(
+                f"recipe: a masking of {masking.variable} names no class; name one or leave it out"
+            )
+        for given in masking.classes:
+            world.space.parse(given)
+    counts = Split(world.space, recipe.train).counts if recipe.shares else {}
+    for given in recipe.shares:
+        if not counts.get(world.space.parse(given)):
+            raise InputError(f"recipe: shares names class {given}, which has no training images")
+
+
 def training_set(recipe: Recipe, *, pixels: bool = True) -> Samples:
     """The images a recipe trains on, with the parts of their conditions that it hides. Of a labelled world the pixels
     may be left where they are."""
     world = build_world(**recipe.world)
+    check_data(recipe, world)
     split = Split(world.space, recipe.train)
     if isinstance(world, LabelledWorld) and not pixels:
         samples = world.select(split, data_seed(recipe))
@@ -99,14 +119,11 @@ def training_set(recipe: Recipe, *, pixels: bool = True) -> Samples:
         samples = world.dataset(split, data_seed(recipe))
     conditions = samples.conditions.clone()
     for number, masking in enumerate(recipe.masking):
-        part = world.condition_parts.get(masking.variable)
-        if part is None:
-            raise unknown("part of the condition", masking.variable, world.condition_parts, where="masking")
         classes = torch.tensor([world.space.parse(cls) for cls in masking.classes])
         chosen = (samples.labels[:, None] == classes).all(-1).any(-1)
         drawn = random.uniform(random.key(data_seed(recipe), f"masking {number}"), (len(samples.labels),))
         hidden = chosen & (drawn < masking.share)
-        conditions[hidden, part] = masking.value
+        conditions[hidden, world.condition_parts[masking.variable]] = masking.value
     return replace(samples, conditions=conditions)
 
 
@@ -117,8 +134,6 @@ def _reach(recipe: Recipe, samples: Samples, longest: int) -> Tensor:
         space = build_world(**recipe.world).space
         for given, share in recipe.shares.items():
             own = (samples.labels == torch.tensor(space.parse(given))).all(-1)
-            if not own.any():
-                raise InputError(f"recipe: shares names class {given}, which has no training images")
             chances[own] = share / own.sum()
         named = {space.parse(given) for given in recipe.shares}
         for cls in {tuple(row) for row in samples.labels.unique(dim=0).tolist()} - named:
