@@ -27,7 +27,7 @@ STUDY = Study("s", "title", "paper", (FIGURE,))
     ("setting", "word"),
     [
         (
-            {"evaluation.measurements": [{"name": "length", "most": 3}]},
+            {"evaluation.measurements": [{"name": "accuracy"}, {"name": "length", "most": 3}]},
             "needs a world of objects, not 'shapes'",
         ),
         ({"process.gamma": 3}, "unknown setting 'gamma' in process"),
@@ -47,3 +47,15 @@ def test_a_setting_of_which_nothing_can_be_built_is_refused_before_a_folder_is_c
     with pytest.raises(InputError, match=word):
         run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("others", [[], [{"name": "edges"}]])
+def test_a_figure_keeps_the_measurements_that_it_draws(others, tmp_path):
+    order = Order(STUDY, (FIGURE,), "tiny", (0,), {"evaluation.measurements": others})
+    with pytest.raises(
+        InputError, match=r"s\.f needs the measurement 'accuracy', .* add {\"name\": \"accuracy\"}"
+    ):
+        run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None)
+    assert not list(tmp_path.iterdir())
+    more = Order(STUDY, (FIGURE,), "tiny", (0,), {"evaluation.measurements": [*others, {"name": "accuracy"}]})
+    assert len(more.all_recipes()[0].evaluation.measurements) == len(others) + 1

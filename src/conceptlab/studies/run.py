@@ -23,7 +23,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment, how_it_failed
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
-from conceptlab.studies.varied import refuse_varied
+from conceptlab.studies.varied import refuse_unmeasured, refuse_varied
 from conceptlab.training import check_data
 from conceptlab.training.cost import model_flops, once_for_all_seeds, world_of
 from conceptlab.worlds import build as build_world
@@ -52,8 +52,9 @@ class Order:
         found = figure.recipes(self.scale, self.seeds_of(figure))
         if not self.settings:
             return found
-        refuse_varied(f"{self.study.name}.{figure.id}", found, self.settings)
-        change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings))
+        name = f"{self.study.name}.{figure.id}"
+        refuse_varied(name, found, self.settings)
+        change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings, name))
         return [change(recipe).with_seed(self.settings.get("seed", recipe.seed)) for recipe in found]
 
     def all_recipes(self) -> list[Recipe]:
@@ -118,11 +119,12 @@ def _lacking(order: Order, figure: Figure, store: Store) -> str:
     return ""
 
 
-def _changed(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+def _changed(recipe: Recipe, settings: Mapping[str, Any], figure: str) -> Recipe:
     """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
     changed = recipe.with_settings(settings)
+    refuse_unmeasured(figure, recipe, changed)
     before = recipe.before
-    return changed if before is None else replace(changed, start=_changed(before, settings).to_dict())
+    return changed if before is None else replace(changed, start=_changed(before, settings, figure).to_dict())
 
 
 def run(

@@ -1,4 +1,5 @@
-"""What a figure varies itself is not for `--set`: every member would have it, and nothing would be left to compare.
+"""What `--set` must leave to a figure: what it varies itself, since every member would have it and nothing would be
+left to compare; and what it measures, since it draws and judges nothing else.
 
 This is found out from the recipes alone, before anything is planned or trained.
 """
@@ -31,6 +32,17 @@ def refuse_varied(figure: str, recipes: Sequence[Recipe], settings: Mapping[str,
             f"{figure} varies {_subject(name)} itself ({_listed(found)}), "
             f"so --set {name}={json.dumps(value)} would spoil its comparison; {remedy}"
         )
+
+
+def refuse_unmeasured(figure: str, recipe: Recipe, changed: Recipe) -> None:
+    """Refuse a recipe that lacks a measurement of the figure's own. Others may join it, and settings may change."""
+    kept = [part["name"] for part in changed.evaluation.measurements]
+    for part in recipe.evaluation.measurements:
+        if part["name"] not in kept:
+            raise InputError(
+                f"{figure} needs the measurement '{part['name']}', which --set evaluation.measurements leaves out; "
+                f"add {json.dumps(dict(part))}"
+            )
 
 
 def varied(recipes: Sequence[Recipe], name: str) -> list[Any]:
