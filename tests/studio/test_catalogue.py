@@ -14,6 +14,7 @@ from PIL import Image
 from conceptlab.errors import InputError
 from conceptlab.store import FigureRun, Store, export, find_figures
 from conceptlab.studio.catalogue import Catalogue, Entry
+from conceptlab.studio.live import stamp
 from tests.studio.runs import claimed, recipe
 
 
@@ -146,3 +147,13 @@ def test_folders_of_the_same_name_are_kept_apart_and_one_given_twice_is_one(tmp_
     folders = [tmp_path / "a" / "runs", tmp_path / "b" / "runs", tmp_path / "b" / ".." / "a" / "runs"]
     keys = [entry.key for entry in Catalogue(folders).entries()]
     assert keys == ["runs/quickstart/tiny/a", "runs-2/quickstart/tiny/b"]
+
+
+def test_a_picture_that_is_being_written_changes_nothing_yet(copied: Path) -> None:
+    (entry,) = Catalogue([copied]).entries()
+    before, figures = stamp(entry), entry.run.path / "figures"
+    figures.mkdir(exist_ok=True)
+    (figures / ".fig.png.0123.png").write_bytes(b"half")
+    assert stamp(entry) == before
+    (figures / "fig.png").write_bytes(b"whole")
+    assert stamp(entry) != before

@@ -60,7 +60,7 @@ class RunView:
 def stamp(entry: Entry) -> tuple[Hashable, ...]:
     """Changes whenever something changed that the page shows."""
     run = entry.run.path
-    watched = [run / "manifest.json", run / "claims.json", *sorted((run / "figures").glob("*.png"))]
+    watched = [run / "manifest.json", run / "claims.json", *entry.run.pictures]
     times = tuple(path.stat().st_mtime_ns for path in watched if path.exists())
     return (entry.problem, entry.members, times)
 
