@@ -13,7 +13,7 @@ ROOT = Path(conceptlab.__file__).parent
 
 # From left to right; a room may import from itself and from rooms to its left.
 ARROW = (
-    "errors", "cache", "plugins", "registry", "random", "plain", "concepts", "recipe", "worlds", "denoisers",
+    "errors", "atomic", "cache", "plugins", "registry", "random", "plain", "concepts", "recipe", "worlds", "denoisers",
     "diffusion", "kernels", "training", "probes", "measures", "evaluation", "claims", "theory", "store", "executors",
     "figures", "studies", "report", "studio", "bench", "terminal", "cli",
 )  # fmt: skip

@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from conceptlab.atomic import replacing
 from conceptlab.errors import InputError
 
 
@@ -72,10 +72,7 @@ def _opened(path: Path, shape: Sequence[int], dtype: DTypeLike) -> np.ndarray | 
 
 
 def _make(path: Path, shape: Sequence[int], dtype: DTypeLike, fill: Callable[[np.ndarray], None]) -> None:
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}.", suffix=".npy")
-    os.close(handle)
-    temporary = Path(name)
-    try:
+    with replacing(path) as temporary:
         # A header for no elements cannot be mapped; such an array is written as a whole.
         if 0 in shape:
             np.save(temporary, np.zeros(tuple(shape), dtype))
@@ -85,9 +82,6 @@ def _make(path: Path, shape: Sequence[int], dtype: DTypeLike, fill: Callable[[np
             fill(made)
             made.flush()
             del made
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _reserve(path: Path) -> None:

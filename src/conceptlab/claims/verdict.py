@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from conceptlab.atomic import replacing
 from conceptlab.claims.interval import LOWER_BOUND, UPPER_BOUND
 from conceptlab.errors import InputError, unwritten
 
@@ -79,16 +78,8 @@ def write_claims(path: str | Path, verdicts: Sequence[Verdict]) -> Path:
     text = json.dumps(to_json(verdicts), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            # mkstemp makes files private; results are meant to be read like any other file.
-            Path(temporary).chmod(0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(path) as temporary:
+            temporary.write_text(text, encoding="utf-8")
     except OSError as error:
         raise unwritten(path, error) from error
     return path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from conceptlab.atomic import replacing
 from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.errors import InputError, unwritten
 from conceptlab.probes.analytic import AnalyticProbe
@@ -29,16 +29,10 @@ def save_probe(probe: Probe, path: str | Path) -> None:
 
 
 def _write(path: Path, write: Callable[[Path], None]) -> None:
-    half_written = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with replacing(path) as half_written:
             write(half_written)
-            # safetensors makes files private; probes are meant to be read like any other file.
-            half_written.chmod(0o644)
-            os.replace(half_written, path)
-        finally:
-            half_written.unlink(missing_ok=True)
     except (OSError, SafetensorError) as error:
         raise unwritten(path, error) from error
 

@@ -8,7 +8,6 @@ import fcntl
 import json
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from conceptlab.atomic import replacing
 from conceptlab.errors import InputError, unwritten
 
 LOG = logging.getLogger(__name__)
@@ -36,16 +36,8 @@ def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file; give the name of a file")
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
-        os.close(handle)
-        temporary = Path(name)
-        try:
+        with replacing(path) as temporary:
             write(temporary)
-            # mkstemp makes files private; results are meant to be read like any other file.
-            temporary.chmod(0o644)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
     except (OSError, SafetensorError) as error:
         raise unwritten(path, error) from error
 

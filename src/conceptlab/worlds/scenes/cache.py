@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,8 @@ from typing import Any
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+
+from conceptlab.atomic import replacing
 
 LEAST = 500
 """Fewer images than this are not worth a file."""
@@ -55,12 +56,7 @@ def _write(path: Path, tensors: dict[str, Tensor]) -> None:
     """A cache that cannot be written is no reason to fail."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        os.close(handle)
-        try:
+        with replacing(path) as temporary:
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, temporary)
-            os.replace(temporary, path)
-        finally:
-            Path(temporary).unlink(missing_ok=True)
     except (OSError, SafetensorError):
         return
