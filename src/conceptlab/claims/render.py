@@ -91,11 +91,18 @@ def _statement(verdict: Verdict) -> str:
 
 
 def summary(verdicts: Sequence[Verdict]) -> str:
-    """Counts by verdict; identities are mathematics and counted apart."""
+    """Counts by verdict; identities are mathematics and counted apart, and so is what is only indicative."""
     parts = []
     for kind, one, many in (("empirical", "claim", "claims"), ("identity", "identity", "identities")):
-        of_kind = [v.verdict for v in verdicts if v.kind == kind]
+        of_kind = [v for v in verdicts if v.kind == kind]
         if of_kind:
-            counts = ", ".join(f"{of_kind.count(o)} {o}" for o in OUTCOMES if of_kind.count(o))
+            by_outcome = {o: [v.strength for v in of_kind if v.verdict == o] for o in OUTCOMES}
+            counts = ", ".join(_count(o, strengths) for o, strengths in by_outcome.items() if strengths)
             parts.append(f"{len(of_kind)} {one if len(of_kind) == 1 else many}: {counts}")
     return "; ".join(parts) or "no claims"
+
+
+def _count(outcome: str, strengths: Sequence[str]) -> str:
+    indicative = strengths.count("indicative")
+    text = f"{len(strengths) - indicative} {outcome}"
+    return f"{text} (and {indicative} indicative)" if indicative else text
