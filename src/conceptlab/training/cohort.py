@@ -249,20 +249,9 @@ class Cohort:
 
     def begin_from(self, index: int, weights: dict[str, Tensor]) -> None:
         """Give a member the weights of a checkpoint, for fine-tuning; its optimiser starts afresh."""
-        parts = {
-            name: self._fitting(weights, name, shape)
-            for name, shape in zip(self.layout.names, self.layout.shapes)
-        }
-        self.weights[index] = self.layout.row(parts).to(self.device)
+        self.weights[index] = self.layout.kept_row(weights).to(self.device)
         if self.ema is not None:
             self.ema[index] = self.weights[index]
-
-    @staticmethod
-    def _fitting(weights: dict[str, Tensor], name: str, shape: torch.Size) -> Tensor:
-        held = weights.get(f"raw.{name}")
-        if held is None or held.shape != shape:
-            raise InputError(f"cannot start from that checkpoint: it has no '{name}' of shape {tuple(shape)}")
-        return held.float()
 
     def restore(self, index: int, state: dict[str, Tensor]) -> None:
         for name, matrix in self._matrices().items():

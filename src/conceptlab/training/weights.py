@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from conceptlab.errors import InputError
+
 # Parameters begin at multiples of this many columns: matrix units want aligned operands, in any precision.
 ALIGNMENT = 64
 
@@ -52,6 +54,16 @@ class Layout:
         return self.gather(
             {name: tensor.detach() for name, tensor in parameters.items()}, torch.empty(self.size)
         )
+
+    def kept_row(self, checkpoint: Mapping[str, Tensor]) -> Tensor:
+        """The raw weights of a checkpoint as a row; one of another network is refused."""
+        for name, shape in zip(self.names, self.shapes):
+            held = checkpoint.get(f"raw.{name}")
+            if held is None or held.shape != shape:
+                raise InputError(
+                    f"cannot start from that checkpoint: it has no '{name}' of shape {tuple(shape)}"
+                )
+        return self.row({name: checkpoint[f"raw.{name}"].float() for name in self.names})
 
     def views(self, matrix: Tensor) -> dict[str, Tensor]:
         """A row (P,) or matrix (E, P) as named parameters (*shape) or (E, *shape); they share its memory."""
