@@ -25,13 +25,15 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     for separation, shade in shades.items():
         rows = paths[paths["separation"] == separation]
         figures.band(axes[1], rows, figures.Line(shade, marker=""), y="mse")
-        axes[1].plot([], [], color=shade, label=f"{separation:g}")
+        axes[0].plot([], [], color=shade, label=f"{separation:g}")
     axes[1].set_xlabel("training step")
     axes[1].set_ylabel("squared distance from 11")
     axes[1].set_ylim(bottom=0)
-    axes[1].legend(
-        title="separation", title_fontsize=7, handlelength=1.4, labelspacing=0.25, labelcolor=MUTED
-    )
+    # Beside the square of a, which leaves room: bands fill b, and the colours are those of all panels.
+    axes[0].legend(
+        title="separation", title_fontsize=7, handlelength=1.4, labelspacing=0.25, labelcolor=MUTED,
+        loc="center left", bbox_to_anchor=(1.02, 0.5),
+    )  # fmt: skip
     figures.panel(axes[2], "c", "Rise against noise level")
     _swings(axes[2], tables["swings"], shades)
     figures.panel(axes[3], "d", "Speed against signal")
