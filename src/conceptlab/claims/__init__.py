@@ -5,7 +5,14 @@ from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
-from conceptlab.claims.render import interval_text, render_verdicts, seeds_text, summary, value_text
+from conceptlab.claims.render import (
+    count_text,
+    interval_text,
+    render_verdicts,
+    seeds_text,
+    summary,
+    value_text,
+)
 from conceptlab.claims.statistics import (
     accuracy_resolution,
     correlation,
@@ -36,6 +43,7 @@ __all__ = [
     "censored_times",
     "correlation",
     "correlation_difference",
+    "count_text",
     "difference",
     "final_value",
     "geometric_mean",

@@ -96,13 +96,14 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     for kind, one, many in (("empirical", "claim", "claims"), ("identity", "identity", "identities")):
         of_kind = [v for v in verdicts if v.kind == kind]
         if of_kind:
-            by_outcome = {o: [v.strength for v in of_kind if v.verdict == o] for o in OUTCOMES}
-            counts = ", ".join(_count(o, strengths) for o, strengths in by_outcome.items() if strengths)
+            by_outcome = {outcome: [v for v in of_kind if v.verdict == outcome] for outcome in OUTCOMES}
+            counts = ", ".join(count_text(found, outcome) for outcome, found in by_outcome.items() if found)
             parts.append(f"{len(of_kind)} {one if len(of_kind) == 1 else many}: {counts}")
     return "; ".join(parts) or "no claims"
 
 
-def _count(outcome: str, strengths: Sequence[str]) -> str:
-    indicative = strengths.count("indicative")
-    text = f"{len(strengths) - indicative} {outcome}"
+def count_text(verdicts: Sequence[Verdict], outcome: str = "") -> str:
+    """How many are firm, with the outcome's name, and how many only indicative: the two are never added up."""
+    indicative = sum(verdict.strength == "indicative" for verdict in verdicts)
+    text = f"{len(verdicts) - indicative} {outcome}".rstrip()
     return f"{text} (and {indicative} indicative)" if indicative else text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
+from conceptlab.claims import Verdict, count_text, interval_text, seeds_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.report.words import duration
@@ -117,7 +117,7 @@ def _glance(papers: Sequence[Paper]) -> str:
     for paper in papers:
         empirical = [v for v in paper.verdicts if v.kind == "empirical"]
         identities = [v for v in paper.verdicts if v.kind == "identity"]
-        counts = [_count([v for v in empirical if v.verdict == outcome]) for outcome in VERDICT_SYMBOLS]
+        counts = [count_text([v for v in empirical if v.verdict == outcome]) for outcome in VERDICT_SYMBOLS]
         open_ = sum(len(figure.claims) for figure in paper.missing)
         held = sum(v.verdict == "reproduced" for v in identities)
         name, figures = paper.study.name, f"{len(paper.runs)} of {len(paper.study.figures)}"
@@ -130,12 +130,6 @@ def _glance(papers: Sequence[Paper]) -> str:
         + "\n\nIdentities are mathematics, checked to a tolerance, and "
         "counted apart."
     )
-
-
-def _count(verdicts: Sequence[Verdict]) -> str:
-    """How many are firm, and how many only indicative: the two are never added up."""
-    indicative = sum(v.strength == "indicative" for v in verdicts)
-    return f"{len(verdicts) - indicative}" + (f" (and {indicative} indicative)" if indicative else "")
 
 
 def _time(papers: Sequence[Paper]) -> str:
