@@ -7,6 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,6 +16,8 @@ from conceptlab import plugins
 from conceptlab.cli import main
 from conceptlab.errors import InputError
 from conceptlab.studies import custom
+from conceptlab.studies.custom_figures import draw
+from conceptlab.studies.study import Results
 from conceptlab.worlds import DataOptions, build, open_data
 from tests.image_folder import everything, write_folder, write_table
 
@@ -96,6 +99,20 @@ def test_run_custom_as_the_page_tells(run, place):
     assert 0.5 < record["judge"]["validation"]["joint"] <= 1
     assert (run / "custom" / "tiny" / "report.html").stat().st_size > 10_000
     assert len(state_of(place / "my_shapes")) == 141
+
+
+def test_the_picture_shows_what_the_claims_rest_on(run):
+    """On real images both are corrected for the probe's confusion; the marks in the panel are, too."""
+    found = conceptlab.load(run / "custom")
+    tables = {**found.tables}
+    curves = tables["curves"]
+    right = curves["measure"] == "corrected"
+    tables["curves"] = curves.assign(value=curves["value"].where(~right, 0.25))
+    page = draw(Results(found.members, "tiny", (0,)), tables)
+    (panel,) = (ax for ax in page.axes if ax.get_ylabel() == "accuracy, corrected")
+    drawn = [line for line in panel.get_lines() if np.size(line.get_xdata()) == curves["step"].nunique()]
+    assert drawn
+    assert all(np.all(np.asarray(line.get_ydata()) == 0.25) for line in drawn)
 
 
 def test_the_command_in_the_manifest_runs_it_again(run, place, monkeypatch, capsys):

@@ -146,12 +146,12 @@ def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
     ax.set_xlabel("training step")
 
 
-def accuracy_by_distance(ax: Axes, curves: pd.DataFrame) -> None:
+def accuracy_by_distance(ax: Axes, curves: pd.DataFrame, measure: str = "accuracy") -> None:
     """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training: their mean as a band, behind it a
-    thin line for each, with its code where it goes a way of its own."""
-    accuracy_axes(ax)
+    thin line for each, with its code where it goes a way of its own. Another measure is named on the axis."""
+    accuracy_axes(ax, measure if measure == "accuracy" else f"accuracy, {measure}")
     ends: list[tuple[float, Line]] = []
-    for distance, rows in select(curves, "accuracy").dropna(subset=["distance"]).groupby("distance"):
+    for distance, rows in select(curves, measure).dropna(subset=["distance"]).groupby("distance"):
         line = _distance_line(distance)
         ends += _class_lines(ax, rows, line)
         found = band(ax, rows, line)

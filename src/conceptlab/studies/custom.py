@@ -18,10 +18,10 @@ from conceptlab.concepts import Class
 from conceptlab.errors import InputError
 from conceptlab.measures import emergence_table
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
-from conceptlab.studies.custom_figures import draw
+from conceptlab.studies.custom_figures import draw, judged
 from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
-from conceptlab.worlds import LabelledWorld, RenderedWorld, World
+from conceptlab.worlds import LabelledWorld, World
 from conceptlab.worlds.labelled import FEWEST
 from conceptlab.worlds.problems import Problems
 
@@ -180,21 +180,16 @@ def _tables(results: Results, chosen: Roles) -> dict[str, pd.DataFrame]:
     ].copy()
     names = {**dict.fromkeys(chosen.test, "test"), **dict.fromkeys(chosen.train, "train")}
     shown["role"] = shown["class"].map(names).fillna("other")
-    judged = _judged(results.members[0].world)
     asked = shown[shown["role"] != "other"]
-    times = emergence_table(asked, THRESHOLD, by=["seed", "class", "distance", "role"], measure=judged)
+    times = emergence_table(asked, THRESHOLD, by=["seed", "class", "distance", "role"], measure=judged(shown))
     return {"curves": shown.drop(columns="member"), "times": times}
-
-
-def _judged(world: World) -> str:
-    """The measure that claims rest on: on real images the judge errs, and accuracies are corrected for it."""
-    return "accuracy" if isinstance(world, RenderedWorld) else "corrected"
 
 
 def _final(tables: Tables, role: str) -> PerSeed:
     curves = tables["curves"]
-    judged = "corrected" if (curves["measure"] == "corrected").any() else "accuracy"
-    rows = curves[(curves["measure"] == judged) & (curves["weights"] == "raw") & (curves["variable"] == "")]
+    rows = curves[
+        (curves["measure"] == judged(curves)) & (curves["weights"] == "raw") & (curves["variable"] == "")
+    ]
     return final_value(rows[rows["role"] == role], over="min")
 
 

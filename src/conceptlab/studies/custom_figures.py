@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
@@ -14,6 +15,7 @@ from conceptlab.studies.study import Results, Tables
 
 THRESHOLD = 0.8
 _COLUMNS = 4
+_MOST_ROWS = 8
 # Beyond this many classes neither a graph nor trajectories can be read.
 _MOST_DRAWN, _MOST_TRACED = 64, 16
 
@@ -42,7 +44,7 @@ def draw(results: Results, tables: Tables) -> Picture:
 
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Accuracy by concept distance")
-    figures.accuracy_by_distance(ax, asked)
+    figures.accuracy_by_distance(ax, asked, judged(curves))
     figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
@@ -57,15 +59,26 @@ def draw(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {figures.plain(space.order)}. "
-        f"{marks_text(times, THRESHOLD)}",
+        f"{marks_text(times, THRESHOLD)}{_correction(curves)}",
     )
     return page
+
+
+def judged(curves: pd.DataFrame) -> str:
+    """The measure that claims rest on: on real images the judge errs, and accuracies are corrected for it."""
+    return "corrected" if (curves["measure"] == "corrected").any() else "accuracy"
+
+
+def _correction(curves: pd.DataFrame) -> str:
+    if judged(curves) == "accuracy":
+        return ""
+    return " Corrected: for what the probe misreads on real images; (a) and (d) are as it reads."
 
 
 def _shown(member: Member, asked: list[str]) -> list[Class]:
     """A few classes from near to far, among those that were shown or tested."""
     classes = sorted((member.world.space.parse(code) for code in asked if code), key=member.split.distance)
-    chosen = np.unique(np.linspace(0, len(classes) - 1, 7).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(classes) - 1, _MOST_ROWS).round().astype(int))
     return [classes[i] for i in chosen]
 
 
