@@ -129,8 +129,7 @@ class LabelledWorld(World):
         return (numbers - numbers.mean()) / numbers.std()
 
     def check(self) -> None:
-        _load.cache_clear()
-        found = load(self).fingerprint
+        found = load_anew(self).fingerprint
         if self.fingerprint and self.fingerprint != found:
             raise InputError(
                 f"the images or labels in {self.where} have changed since this run was made; "
@@ -222,6 +221,12 @@ def _space(variables: Variables) -> ConceptSpace:
 def load(world: LabelledWorld) -> Loaded:
     """The images of a world, decoded at most once: the three parts share them."""
     return _load(dataclasses.replace(world, part="model", fingerprint=""))  # pyright: ignore
+
+
+def load_anew(world: LabelledWorld) -> Loaded:
+    """The images of a world as they are now: a user may have mended them since they were last loaded."""
+    _load.cache_clear()
+    return load(world)
 
 
 @lru_cache(maxsize=4)

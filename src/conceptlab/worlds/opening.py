@@ -19,7 +19,7 @@ from conceptlab.worlds.celeba import ATTRIBUTES
 from conceptlab.worlds.folder import Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
 from conceptlab.worlds.folder_table import file_column, find_table, read_table
-from conceptlab.worlds.labelled import LabelledWorld, load
+from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
 
 
@@ -43,7 +43,7 @@ def open_data(path: Path, options: DataOptions) -> LabelledWorld:
         )
     published = path.suffix.lower() in (".npz", ".h5", ".hdf5")
     world = (_published if published else _folder)(path, options)
-    return dataclasses.replace(world, fingerprint=load(world).fingerprint)  # pyright: ignore
+    return dataclasses.replace(world, fingerprint=load_anew(world).fingerprint)  # pyright: ignore
 
 
 def _published(path: Path, options: DataOptions) -> LabelledWorld:
