@@ -146,6 +146,15 @@ def test_signal_is_near_the_renderer_s_own(shapes):
     assert sorted(found, key=lambda n: found[n].value) == sorted(exact, key=lambda n: exact[n])
 
 
+def test_rows_that_occur_twice_change_no_signal(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(8))
+    options = DataOptions(variables=VARIABLES)
+    once = neighbour_signals(open_data(folder, options))
+    table = pd.read_csv(folder / "labels.csv")
+    write_table(folder / "labels.csv", pd.concat([table, table]))
+    assert neighbour_signals(open_data(folder, options)) == once
+
+
 def test_labels_at_random_have_no_signal(tmp_path):
     copy = write_folder(tmp_path / "data", everything(60))
     table = pd.read_csv(copy / "labels.csv")

@@ -54,8 +54,10 @@ def neighbour_signals(world: LabelledWorld) -> dict[str, NeighbourSignal]:
 
 
 def _rows(loaded: Loaded, place: int) -> np.ndarray:
-    """The images of a class. They lie in the order of a hash: the first are as good as a random choice."""
-    return loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
+    """The images of a class, each once: beside its copy an image would have a neighbour that differs in nothing. They
+    lie in the order of a hash: the first are as good as a random choice."""
+    rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
+    return rows[np.unique(loaded.digests[rows], return_index=True)[1]]
 
 
 def _edges(space: ConceptSpace, rows: dict[Class, np.ndarray], name: str) -> list[tuple[Class, Class]]:
