@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -226,10 +227,24 @@ def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
     folder = write_folder(tmp_path / "data", {**everything(5), "111": 1})
     assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
     captured = capsys.readouterr()
-    assert "classes with fewer than 3 images (1)" in captured.err
+    assert "classes with too few different images (1)" in captured.err
     assert (tmp_path / "page.html").exists()
     assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
-    assert "classes with fewer than 3 images (1): 1" in capsys.readouterr().err
+    assert "classes with too few different images (1): 1" in capsys.readouterr().err
+
+
+def test_copies_do_not_make_up_for_images(tmp_path, capsys):
+    """They all go to the model: the probe would never have learnt the class, nor been examined on it."""
+    folder = write_folder(tmp_path / "data", everything(5))
+    for number in range(1, 5):
+        shutil.copy(folder / "pictures" / "111-000.png", folder / "pictures" / f"111-{number:03d}.png")
+    told = "classes with too few different images (1): 1"
+    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
+    assert told in capsys.readouterr().err
+    assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert "5, 1 different" in error
 
 
 def test_roles_have_sensible_defaults(place):

@@ -216,5 +216,7 @@ def test_inspection_as_json_and_its_problems(tmp_path):
     assert data["images"] == 37
     assert {row["class"]: row["count"] for row in data["classes"]}["011"] == 1
     assert data["collect"] == []
-    assert ["classes with fewer than 3 images (1): 011 (1)" in text for text in data["problems"]] == [True]
+    assert ["classes with too few different images (1): 011 (1)" in text for text in data["problems"]] == [
+        True
+    ]
     assert sorted(row["rank"] for row in data["variables"]) == [1, 2, 3]

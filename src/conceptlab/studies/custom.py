@@ -22,7 +22,6 @@ from conceptlab.studies.custom_figures import draw, judged
 from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import LabelledWorld, World
-from conceptlab.worlds.labelled import FEWEST
 from conceptlab.worlds.problems import Problems
 
 MOST_CLASSES = 256
@@ -89,12 +88,12 @@ def _check_sizes(world: World, classes: Sequence[Class]) -> None:
     """A class that is shown or tested has enough images to be judged, or none at all."""
     if not isinstance(world, LabelledWorld):
         return
-    counts, problems = world.counts(), Problems(world.where)
+    few, problems = world.too_few(), Problems(world.where)
     for cls in classes:
-        if 0 < counts[cls] < FEWEST:
-            about = f"{world.space.code(cls)} ({world.space.words(cls)}): {counts[cls]}"
+        if cls in few:
+            about = f"{world.space.code(cls)} ({world.space.words(cls)}): {few[cls]}"
             remedy = "A probe needs one to learn from and one to be examined on: collect more, or leave the class out."
-            problems.add(f"classes with fewer than {FEWEST} images", about, remedy)
+            problems.add("classes with too few different images", about, remedy)
     problems.stop()
 
 

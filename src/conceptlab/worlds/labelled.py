@@ -148,6 +148,17 @@ class LabelledWorld(World):
         found = np.diff(load(self).starts)
         return {cls: int(count) for cls, count in zip(self.space, found)}
 
+    def too_few(self) -> dict[Class, str]:
+        """Classes with images, but not one for each part, and how many they have. Copies of one stay in one part."""
+        loaded, parts = load(self), [self.reserved(part) for part in PARTS]
+        found = {}
+        for place, (cls, count) in enumerate(self.counts().items()):
+            if count and not all(len(part.rows_of(cls)) for part in parts):
+                rows = loaded.order[loaded.starts[place] : loaded.starts[place + 1]]
+                different = len(np.unique(loaded.digests[rows]))
+                found[cls] = str(count) if different == count else f"{count}, {different} different"
+        return found
+
     def rows_of(self, cls: Class) -> np.ndarray:
         """The rows of a class in this world's part."""
         loaded, place = load(self), self.space.classes.index(cls)

@@ -13,7 +13,7 @@ from conceptlab.worlds.inspection.advice import Advice, advise, satisfied
 from conceptlab.worlds.inspection.duplicates import Duplicates, find_duplicates
 from conceptlab.worlds.inspection.reach import class_table, isolated, never_alone, value_table
 from conceptlab.worlds.inspection.signal import NeighbourSignal, neighbour_signals
-from conceptlab.worlds.labelled import FEWEST, LabelledWorld, load
+from conceptlab.worlds.labelled import LabelledWorld, load
 
 __all__ = [
     "Advice",
@@ -48,11 +48,6 @@ class Inspection:
     advice: Advice
 
     @property
-    def small(self) -> pd.DataFrame:
-        """Classes with fewer images than it takes to train and to validate a probe."""
-        return self.classes[(self.classes["count"] > 0) & (self.classes["count"] < FEWEST)]
-
-    @property
     def missing(self) -> pd.DataFrame:
         """Classes without images, in the order in which they are expected to come."""
         return self.classes[self.classes["count"] == 0].sort_values(["effort", "class"])
@@ -66,12 +61,13 @@ class Inspection:
     def problems(self) -> list[str]:
         """What should be mended before training, a sentence each."""
         found = []
-        few = self.small
+        few = self.world.too_few()
         if len(few):
-            shown = ", ".join(f"{row['class']} ({row['count']})" for _, row in few.head(6).iterrows())
+            listed = [f"{self.world.space.code(cls)} ({count})" for cls, count in few.items()]
+            shown = ", ".join(listed[:6])
             more = f" and {len(few) - 6} more" if len(few) > 6 else ""
             found.append(
-                f"classes with fewer than {FEWEST} images ({len(few)}): {shown}{more}. A probe needs one to learn from "
+                f"classes with too few different images ({len(few)}): {shown}{more}. A probe needs one to learn from "
                 "and one to be examined on, besides the model's: collect more, or leave the class out."
             )
         conflicts = self.duplicates.conflicts
