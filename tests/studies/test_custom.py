@@ -260,4 +260,8 @@ def test_roles_have_sensible_defaults(place):
         custom.roles(world, ["110"], [])
     with pytest.raises(InputError, match="shows no image of class 000"):
         custom.roles(world, ["000:0", "100"], [])
+    with pytest.raises(InputError, match=r"has 12 images of class 000 .* ask for 12 or fewer"):
+        custom.roles(world, ["000:13"], [])
+    with pytest.raises(InputError, match="--train names class 000 twice"):
+        custom.roles(world, ["000", "100", "000:3"], [])
     assert custom.roles(build("circles"), ["00", "01"], []).train == {"00": 500, "01": 500}

@@ -50,7 +50,9 @@ def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
             f"{MOST_CLASSES} or fewer"
         )
     tested = [cls for cls, _ in _parsed(world, test)]
-    shown = dict(_parsed(world, train)) or {cls: None for cls in world.seen if cls not in tested}
+    shown = _once("--train", world, _parsed(world, train)) or {
+        cls: None for cls in world.seen if cls not in tested
+    }
     tested = tested or [cls for cls in world.seen if cls not in shown]
     for cls in tested:
         if cls in shown:
@@ -66,7 +68,7 @@ def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
             raise InputError(
                 f"--train {code}:0 shows no image of class {code}; leave it out, or put it into --test"
             )
-    counts = {space.code(cls): count or _available(world, cls) for cls, count in shown.items()}
+    counts = {space.code(cls): _count(world, cls, count) for cls, count in shown.items()}
     return Roles(counts, tuple(space.code(cls) for cls in tested))
 
 
@@ -84,6 +86,15 @@ def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]
     return found
 
 
+def _once(option: str, world: World, classes: Sequence[tuple[Class, int | None]]) -> dict[Class, int | None]:
+    """The classes with their numbers. Of two numbers for one class neither can be meant more than the other."""
+    found: dict[Class, int | None] = {}
+    for cls, count in classes:
+        if found.setdefault(cls, count) != count:
+            raise InputError(f"{option} names class {world.space.code(cls)} twice; leave one of them out")
+    return found
+
+
 def _check_sizes(world: World, classes: Sequence[Class]) -> None:
     """A class that is shown or tested has enough images to be judged, or none at all."""
     if not isinstance(world, LabelledWorld):
@@ -95,6 +106,18 @@ def _check_sizes(world: World, classes: Sequence[Class]) -> None:
             remedy = "A probe needs one to learn from and one to be examined on: collect more, or leave the class out."
             problems.add("classes with too few different images", about, remedy)
     problems.stop()
+
+
+def _count(world: World, cls: Class, asked: int | None) -> int:
+    """As many images as are asked for, or all."""
+    there = _available(world, cls)
+    if asked is not None and isinstance(world, LabelledWorld) and asked > there:
+        code = world.space.code(cls)
+        raise InputError(
+            f"--train {code}:{asked}: {world.where} has {there} images of class {code} ({world.space.words(cls)}) for "
+            f"models to train on, the others are for the probe; ask for {there} or fewer"
+        )
+    return there if asked is None else asked
 
 
 def _available(world: World, cls: Class) -> int:
