@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
+from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from conceptlab.denoisers import build
-from conceptlab.training.cost import member_bytes, model_flops, world_of
+from conceptlab.denoisers import _DENOISERS, Denoiser, build, register
+from conceptlab.errors import InputError
+from conceptlab.training.cost import member_bytes, model_flops, network_of, world_of
 from tests.tiny import tiny_recipe
 
 
@@ -25,6 +29,48 @@ def test_arithmetic_is_what_torch_counts(part):
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         denoiser.eval()(torch.zeros(1, *world.image_shape), torch.zeros(1), torch.zeros(1, 6))
     assert model_flops(recipe) == counter.get_total_flops() > 0
+
+
+class Weighted(nn.Module):
+    """An embedding without layers: it is one itself, and gives more than a tensor."""
+
+    def __init__(self, inputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(inputs, 3))
+
+    def forward(self, condition: Tensor) -> dict[str, Tensor]:
+        return {"shared": condition @ self.weight}
+
+
+class Plain(Denoiser):
+    def __init__(
+        self, image_shape: tuple[int, ...], condition_shape: tuple[int, ...], channels: int = 3
+    ) -> None:
+        super().__init__(image_shape, condition_shape)
+        self.condition_embedding = Weighted(condition_shape[0])
+        self.leave = nn.Conv2d(3, channels, 1)
+
+    def denoise(self, x: Tensor, time: Tensor, embedding: dict[str, Tensor]) -> Tensor:
+        return self.leave(x + embedding["shared"][:, :, None, None])
+
+
+@pytest.fixture
+def plain():
+    register("plain")(Plain)
+    yield
+    _DENOISERS._makers.pop("plain")
+
+
+def test_layers_may_give_several_tensors(plain):
+    recipe = tiny_recipe(denoiser={"name": "plain"})
+    images = math.prod(world_of(recipe).image_shape)
+    assert network_of(recipe).outputs == 3 + images
+
+
+def test_a_network_that_gives_another_shape_is_refused(plain):
+    """The loss would compare its one channel with each of the three."""
+    with pytest.raises(InputError, match=r"denoiser 'plain' gives \(1, .* for an image of \(3, "):
+        model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 1}))
 
 
 def test_a_plan_leaves_threads_and_random_numbers_as_they_were():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from conceptlab.denoisers import build as build_denoiser
+from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.training.threads import one_thread
 from conceptlab.worlds import LabelledWorld, World
@@ -102,8 +103,8 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
     """Let a network denoise one image. Sweeps differ in data far more often than in the network: it is done once."""
     outputs: list[int] = []
 
-    def hook(_layer: Any, _inputs: Any, output: Tensor) -> None:
-        outputs.append(output.numel())
+    def hook(_layer: Any, _inputs: Any, output: Any) -> None:
+        outputs.append(_numbers(output))
 
     with one_thread(), _Undrawn():
         denoiser = build_denoiser(
@@ -113,8 +114,23 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
         if not list(layer.children()):
             layer.register_forward_hook(hook)
     with torch.no_grad(), one_thread(), _FlopCounter() as counter:
-        denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
+        given = denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
+    if given.shape != (1, *image_shape):  # the loss would spread what is too small over the image
+        raise InputError(
+            f"denoiser '{json.loads(part)['name']}' gives {tuple(given.shape[1:])} for an image of {image_shape}; "
+            "it must give as many channels, rows and columns"
+        )
     return Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
+
+
+def _numbers(output: Any) -> int:
+    """How many numbers a layer gives: one tensor, or several, named (as a condition embedding does) or not."""
+    if isinstance(output, Tensor):
+        return output.numel()
+    several = (
+        output.values() if isinstance(output, Mapping) else output if isinstance(output, tuple | list) else ()
+    )
+    return sum(map(_numbers, several))
 
 
 class _Undrawn(TorchFunctionMode):
