@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import pytest
 
@@ -61,6 +63,17 @@ def test_numbers_and_lists_of_any_kind_will_do():
     build_measurements([{"name": "over_prompting", "variable": "colour", "values": values}])
     build_measurements([{"name": "norms", "batch": np.int64(8)}])
     build_process("continuous", gamma_min=-6, gamma_max=np.float32(8))
+
+
+def test_what_a_class_lacks_is_told():
+    class Part(ABC):
+        @abstractmethod
+        def size(self) -> int: ...
+
+    parts: Registry[Part] = Registry("part")
+    parts.register("mine")(Part)
+    with pytest.raises(InputError, match="part 'mine' lacks size"):
+        parts.make("mine")
 
 
 def test_mistakes_of_a_plug_in_are_shown_where_they_are():

@@ -51,6 +51,8 @@ class Registry(Generic[T]):
         if name not in self._makers:
             raise InputError(f"{unknown(self.kind, name, self.names())}; one of your own needs --plugin FILE")
         maker = self._makers[name]
+        if lacking := sorted(getattr(maker, "__abstractmethods__", ())):
+            raise InputError(f"{self.kind} '{name}' lacks {', '.join(lacking)}; define each in its class")
         parameters = list(inspect.signature(maker).parameters.values())[len(arguments) :]
         known = [parameter.name for parameter in parameters]
         open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)

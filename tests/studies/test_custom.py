@@ -159,6 +159,17 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
     assert "members" in capsys.readouterr().out
 
 
+def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeypatch, capsys):
+    code = DOCS.read_text(encoding="utf-8").split("```python")[1].split("```")[0]
+    code = code.replace('"stripes"', '"bright"').replace('"patches"', '"bright"')
+    (place / "bright.py").write_text(code.replace(".clamp(0, 1)", ".clamp(0, 1) * 255"))
+    monkeypatch.chdir(place)
+    words = ["--plugin", "bright.py", "--world", "bright", "--train", "00", "01", "--test", "11"]
+    assert main(["run", "custom", *words, "--scale", "tiny", "--out", "bright"]) == 2
+    assert "world 'bright': images go from" in capsys.readouterr().err
+    assert not (place / "bright").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

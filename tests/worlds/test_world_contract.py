@@ -23,6 +23,7 @@ from conceptlab.worlds import (
     names,
     register,
 )
+from conceptlab.worlds.base import check_promises
 from conceptlab.worlds.registry import _WORLDS
 
 WORLDS = {
@@ -170,3 +171,28 @@ def test_a_world_without_a_renderer_plugs_in() -> None:
     finally:
         del _WORLDS._makers["test-constant"]
     assert Shapes.name == "shapes"
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (
+            {"images": lambda images: images[:, :, 1:]},
+            "the image has the shape .*, not .* as it says",
+        ),
+        (
+            {"images": lambda images: 255 * images},
+            "images go from .*; let render or sample give 0 to 1",
+        ),
+        ({"images": lambda images: images * float("nan")}, "images go from nan to nan"),
+        ({"conditions": lambda conditions: conditions[:, 1:]}, "the condition of an image has the shape"),
+    ],
+)
+def test_a_world_that_breaks_its_promises_is_told_which(monkeypatch, broken, message):
+    world = rendered("circles")
+    check_promises(world)
+    samples = world.sample(world.space.classes[0], 2, seed=0)
+    changed = {name: change(getattr(samples, name)) for name, change in broken.items()}
+    monkeypatch.setattr(type(world), "sample", lambda *_, **__: dataclasses.replace(samples, **changed))
+    with pytest.raises(InputError, match=message):
+        check_promises(world)

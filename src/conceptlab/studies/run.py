@@ -27,6 +27,7 @@ from conceptlab.studies.varied import refuse_unmeasured, refuse_varied
 from conceptlab.training import check_data
 from conceptlab.training.cost import model_flops, once_for_all_seeds, world_of
 from conceptlab.worlds import build as build_world
+from conceptlab.worlds.base import check_promises
 
 LOG = logging.getLogger(__name__)
 
@@ -188,7 +189,10 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
                 raise InputError(f"{order.study.name}.{figure.id} needs {setting}: {remedy}")
     recipes = order.all_recipes()
     for world in {repr(recipe.world): recipe.world for recipe in recipes}.values():
-        build_world(**world).check()
+        built = build_world(**world)
+        built.check()
+        if not type(built).__module__.startswith("conceptlab."):
+            check_promises(built)
     if store is not None and device is not None:
         executors.check_room(executors.pending(recipes, store), device)
     for recipe in recipes:

@@ -131,7 +131,10 @@ class World(ABC):
     def settings(self) -> dict[str, Any]:
         """The fields as JSON would give them back; `build(world.name, **world.settings)` is the same world."""
         if not dataclasses.is_dataclass(self):
-            raise TypeError(f"{type(self).__name__} must be a dataclass whose fields are its settings")
+            raise InputError(
+                f"world '{self.name}' must be a dataclass whose fields are its settings; put @dataclass(frozen=True) "
+                f"before class {type(self).__name__}"
+            )
         return {f.name: thaw(getattr(self, f.name)) for f in dataclasses.fields(self)}
 
 
@@ -158,6 +161,28 @@ class RenderedWorld(World):
         factors = self.draw(cls, n, seed)
         labels = torch.tensor(cls, dtype=torch.int64).repeat(n, 1)
         return Samples(self.render(factors), self.condition_of(factors), labels, factors)
+
+
+def check_promises(world: World) -> None:
+    """Stop unless images and conditions are what the world says they are, as two images of a class show. For worlds
+    from elsewhere: a probe that cannot read their images would be told to train longer."""
+    cls = world.seen[0]
+    given = world.sample(cls, 2, seed=0)
+    shapes = (
+        ("image", given.images.shape[1:], world.image_shape),
+        ("condition of an image", given.conditions.shape[1:], world.condition_shape),
+        (f"condition of class {world.space.code(cls)}", world.condition(cls).shape, world.condition_shape),
+    )
+    for what, found, promised in shapes:
+        if tuple(found) != tuple(promised):
+            raise InputError(
+                f"world '{world.name}': the {what} has the shape {tuple(found)}, not {tuple(promised)} as it says"
+            )
+    low, high = given.images.min().item(), given.images.max().item()
+    if not (low >= -1e-4 and high <= 1 + 1e-4):  # also where they are no numbers
+        raise InputError(
+            f"world '{world.name}': images go from {low:g} to {high:g}; let render or sample give 0 to 1"
+        )
 
 
 def on_paper(images: np.ndarray, opacity: Opacity) -> np.ndarray:
