@@ -148,11 +148,15 @@ def numbers_mean(table: pd.DataFrame) -> float:
     return float(table["radius"].mean())
 
 
-def test_values_can_be_chosen_merged_and_ordered(folder):
-    world = opened(folder, "colour=blue,red", "shape=any:circle+triangle,none:triangle", "size")
+def test_values_can_be_chosen_merged_and_ordered(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(4))
+    table = pd.read_csv(folder / "labels.csv")
+    table["corners"] = np.where(table["shape"] == "circle", "none", np.arange(len(table)) % 2 + 3)
+    write_table(folder / "labels.csv", table)
+    world = opened(folder, "colour=blue,red", "corners=some:3+4,round:none", "size")
     assert world.space.concepts[0].values == ("blue", "red")
-    # The last value that holds wins; here it takes all triangles.
-    assert sum(world.counts().values()) == 160
+    assert world.space.concepts[1].values == ("some", "round")
+    assert sum(world.counts().values()) == 32
 
 
 def test_images_without_a_value_belong_to_no_class(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -127,6 +128,8 @@ def test_which_table(tmp_path):
         (["radius@0.5=a,b,c"], "2 bins need as many names"),
         (["radius/2", "shape="], None),
         (["shape=circle"], "two values or more"),
+        (["shape=circle,circle"], "'circle' is named twice"),
+        (["shape=both:circle+triangle,other:triangle"], "'triangle' is named twice"),
     ],
 )
 def test_bad_variables_are_one_line(folder, variables, message):
@@ -141,6 +144,19 @@ def test_bad_variables_are_one_line(folder, variables, message):
 def test_a_continuous_condition_needs_numbers(folder):
     with pytest.raises(InputError, match="continuous variables that are not numbers"):
         opened(folder, "shape", "colour", continuous=("colour",))
+
+
+def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 4, "100": 4})
+    table = pd.read_csv(folder / "labels.csv")
+    table.loc[2, "radius"] = math.inf
+    table["coarse"] = ["1", "2"] * 3 + ["1", "inf"]
+    write_table(folder / "labels.csv", table)
+    for variable in ("radius@0.5", "radius/2"):
+        with pytest.raises(InputError, match=r"'radius' is not a column of numbers \(it holds \['inf'\]\)"):
+            opened(folder, "shape", variable)
+    with pytest.raises(InputError, match="continuous variables that are not numbers"):
+        opened(folder, "shape", "coarse", continuous=("coarse",))
 
 
 def test_too_many_combinations(tmp_path):

@@ -54,7 +54,7 @@ def labels_of(variables: Variables, table: pd.DataFrame) -> np.ndarray:
 
 
 def _labels(column: pd.Series, values: Sequence[Value]) -> np.ndarray:
-    """The place of each row's value; -1 where it has none. Of two values that hold, the later one counts."""
+    """The place of each row's value; -1 where it has none."""
     labels = np.full(len(column), -1, dtype=np.int64)
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
     places = {
@@ -123,7 +123,7 @@ def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Val
     if head not in columns:
         raise unknown("column", head, columns, where=where)
     if names:
-        return head, tuple(_named(text, part) for part in names.split(","))
+        return head, _each_once(text, tuple(_named(text, part) for part in names.split(",")))
     values = _in_order(texts_of(table[head]).dropna().unique().tolist())
     if len(values) > MOST_VALUES:
         raise InputError(
@@ -144,7 +144,7 @@ def _in_order(texts: list[str]) -> list[str]:
 def _numbers(name: str, table: pd.DataFrame, columns: Sequence[str], where: str) -> np.ndarray:
     if name not in columns:
         raise unknown("column", name, columns, where=where)
-    numbers = pd.to_numeric(table[name], errors="coerce")
+    numbers = pd.to_numeric(table[name], errors="coerce").replace([math.inf, -math.inf], math.nan)
     if numbers.notna().sum() < table[name].notna().sum() or numbers.notna().sum() == 0:
         example = table[name][numbers.isna() & table[name].notna()].tolist()[:1]
         raise InputError(
@@ -186,6 +186,15 @@ def _bin_name(low: float | None, high: float | None) -> str:
     if low is None:
         return f"<{high:.4g}"
     return f"≥{low:.4g}" if high is None else f"{low:.4g}–{high:.4g}"
+
+
+def _each_once(text: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The values, of which no two may claim the same images."""
+    given = [member for _, members in values for member in members]
+    twice = [member for member in dict.fromkeys(given) if given.count(member) > 1]
+    if twice:
+        raise InputError(f"variable '{text}': '{twice[0]}' is named twice; an image can have one value only")
+    return values
 
 
 def _named(text: str, part: str) -> Value:

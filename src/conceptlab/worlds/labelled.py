@@ -282,7 +282,7 @@ def _numbers(problems: Problems, world: LabelledWorld, table: pd.DataFrame) -> d
     found = {}
     for name in world.continuous:
         found[name] = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
-        if (np.isnan(found[name]) & table[name].notna().to_numpy()).any():
+        if (~np.isfinite(found[name]) & table[name].notna().to_numpy()).any():
             remedy = "Only numbers can be a continuous condition; leave it out of --continuous."
             problems.add("continuous variables that are not numbers", name, remedy)
     return found
