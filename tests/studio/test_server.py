@@ -117,6 +117,17 @@ def test_pages_that_do_not_exist_say_so(run: FigureRun, page: str) -> None:
     assert "there is no run" in answer.text or "There is no page" in answer.text
 
 
+def test_runs_that_are_called_the_same_are_told_apart_by_their_folder(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("monday", "tuesday")]
+    for folder in folders:
+        claimed(Store(folder), [recipe(0)])
+    alone = client(Studio.of(folders[:1])).post("/_dash-update-component", json=show("/"), headers=LOCAL)
+    assert '" monday"' not in alone.text
+    both = client(Studio.of(folders)).post("/_dash-update-component", json=show("/"), headers=LOCAL)
+    assert '" monday"' in both.text
+    assert '" tuesday"' in both.text
+
+
 def test_a_broken_folder_beside_a_good_one_takes_nothing_down(run: FigureRun, tmp_path: Path) -> None:
     good = claimed(Store(tmp_path / "runs"), [recipe(0)])
     (tmp_path / "runs" / "members" / recipe(0).hash).mkdir(parents=True)

@@ -77,17 +77,28 @@ def _study(entry: Entry) -> str:
 def _table(entries: list[Entry]) -> html.Div:
     names = ("Run", "What it shows", "Scale", "Members", "Claims", "State", "")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
-    body = html.Tbody([_broken(entry) if entry.problem else _row(entry) for entry in entries])
+    alike = Counter((entry.name, entry.manifest.get("scale")) for entry in entries)
+    body = html.Tbody(
+        [
+            _broken(entry)
+            if entry.problem
+            else _row(entry, told_apart=alike[entry.name, entry.manifest.get("scale")] > 1)
+            for entry in entries
+        ]
+    )
     return html.Div(html.Table([head, body], className="runs"), className="scroll", tabIndex="0")
 
 
-def _row(entry: Entry) -> html.Tr:
+def _row(entry: Entry, *, told_apart: bool) -> html.Tr:
+    """A run; with the folder it lies in where another is called the same."""
     manifest, address = entry.manifest, quote(entry.key)
     where = dcc.Link(str(manifest.get("figure", entry.name)), href=f"/run/{address}", className="strong")
+    folder = "/".join(entry.key.split("/")[:-3]) or entry.key
+    beside = manifest.get("study") if entry.shipped else folder if told_apart else ""
     prompt = dcc.Link("prompt", href=f"/prompt/{address}", className="button") if entry.promptable else ""
     return html.Tr(
         [
-            html.Td([where, html.Small(f" {manifest.get('study')}" if entry.shipped else "")]),
+            html.Td([where, html.Small(f" {beside}")]),
             html.Td(str(manifest.get("title", ""))),
             html.Td(str(manifest.get("scale", ""))),
             html.Td(_members(entry)),
