@@ -81,6 +81,7 @@ def test_a_long_list_is_capped(tmp_path):
         (b"name,kind\na.png,x\n", "name the one with the images' files with --files"),
         (b"file,kind\na.png,x\nb.png,y,z\n", "cannot be read as a table"),
         (b"file,kind\na.png,x,z\nb.png,y,z\n", "more fields than its header names"),
+        (b"file,kind, kind\na.png,x,y\n", "has two columns 'kind'"),
     ],
 )
 def test_damaged_tables(tmp_path, content, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import warnings
 from collections.abc import Callable
@@ -97,7 +98,7 @@ def _csv(path: Path) -> pd.DataFrame:
             # Texts as they are written: as numbers 01 and 1 would be one value. Only what is empty is missing: "None"
             # and "NA" are names like others. Without index_col fields that the header does not name would move all
             # columns by one.
-            return pd.read_csv(
+            table = pd.read_csv(
                 path,
                 sep=separator,
                 encoding="utf-8-sig",
@@ -109,6 +110,11 @@ def _csv(path: Path) -> pd.DataFrame:
             )
         except pd.errors.ParserWarning as warning:
             raise ValueError("its lines have more fields than its header names") from warning
+    # Names as they are written: pandas would number a second column of one name, and the first would be taken.
+    names = next(csv.reader([header], delimiter=separator, skipinitialspace=True), [])
+    if len(names) == len(table.columns):
+        table.columns = [name.strip() or given for name, given in zip(names, table.columns)]
+    return table
 
 
 def _json_lines(path: Path) -> pd.DataFrame:
