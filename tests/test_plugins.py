@@ -58,6 +58,7 @@ def test_a_file_adds_its_parts_here_and_in_other_processes(tmp_path):
         ),
         ("x = 1\nx.y\n", "line 2: AttributeError"),
         ("def f(:\n", "line 1: SyntaxError"),
+        ("import sys\nsys.exit(3)\n", "line 2: SystemExit: 3"),
         (PLUGIN.format(name="film"), "there is already a denoiser 'film'"),
     ],
 )

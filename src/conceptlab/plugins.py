@@ -49,7 +49,7 @@ def load() -> None:
                 point.load()
             except InputError:
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise InputError(f"plug-in '{point.name}' ({point.value}) fails: {_what(error)}") from error
 
 
@@ -71,7 +71,8 @@ def _import_file(path: str) -> None:
     except BaseException as error:
         _imported.discard(path)
         del sys.modules[name]
-        if isinstance(error, InputError) or not isinstance(error, Exception):
+        # One that ends the process would end the command, too, without a word.
+        if isinstance(error, InputError) or not isinstance(error, Exception | SystemExit):
             raise
         lines = [
             frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path
@@ -80,5 +81,5 @@ def _import_file(path: str) -> None:
         raise InputError(f"plug-in {path}, line {line}: {_what(error)}") from error
 
 
-def _what(error: Exception) -> str:
+def _what(error: BaseException) -> str:
     return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
