@@ -137,7 +137,9 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     else:
         alpha, family = level
         ends, outcome = _decide(claim, values, alpha)
-        notes.append(f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claims)")
+        notes.append(
+            f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
+        )
         notes.append(_floor_note(claim, values))
         notes.append(_seeds_note(claim, values, alpha) if outcome == "inconclusive" else "")
     if unknown:

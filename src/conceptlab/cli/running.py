@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
         runs = studies.run(order, store, where.device, tell, where.train, where.is_here)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     numbers = "–".join(str(n) for n in sorted({len(run.manifest["seeds"]) for run in runs}))
-    title = f"{options.study} at {options.scale} scale, {numbers} seeds"
+    title = f"{options.study} at {options.scale} scale, {numbers} seed{'' if numbers == '1' else 's'}"
     OUT.print(render_verdicts(verdicts, title, OUT.width))
     if signatures := signature_table(runs):
         OUT.print(signatures)

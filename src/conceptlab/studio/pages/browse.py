@@ -61,7 +61,7 @@ def _lists(studio: Studio) -> list[Any]:
             card(
                 "Nothing trained yet",
                 command("conceptlab run quickstart"),
-                hint="Four minutes on two cores; it appears here.",
+                hint="Two to four minutes on two cores; it appears here.",
             )
         )
     if shipped:
