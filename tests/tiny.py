@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pandas as pd
+from matplotlib.figure import Figure as Picture
 from torch import Tensor
 
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
+from conceptlab.studies import Figure
 
 WORLD = {"name": "shapes", "resolution": 8, "shapes": ["circle", "triangle"], "angle": 0.0, "location": 0.05}
 
@@ -31,6 +36,18 @@ def tiny_recipe(**changes) -> Recipe:
         ),
     }
     return Recipe(**{**settings, **changes})
+
+
+def blank_figure(recipes: Callable[..., list[Recipe]]) -> Figure:
+    """A figure with members, but with nothing on it."""
+    return Figure(
+        "f",
+        "title",
+        "shows",
+        tables=lambda results: {"t": pd.DataFrame()},
+        draw=lambda results, tables: Picture(),
+        recipes=recipes,
+    )
 
 
 def distance(found: Tensor, expected: Tensor) -> float:

@@ -6,14 +6,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 import torch
-from matplotlib.figure import Figure as Picture
 
 from conceptlab.claims import Claim, final_value
 from conceptlab.errors import InputError
 from conceptlab.store import METRIC_COLUMNS, FigureRun, Store
 from conceptlab.store.files import write_json, write_table
 from conceptlab.studies import Figure, Order, Study, find, judge_study, parse_seeds, ready, run
-from tests.tiny import tiny_recipe
+from tests.tiny import blank_figure, tiny_recipe
 
 
 def recipes(scale, seeds):
@@ -21,14 +20,7 @@ def recipes(scale, seeds):
     return [before, tiny_recipe(start=before.to_dict(), train={"111": 20})]
 
 
-FIGURE = Figure(
-    "f",
-    "title",
-    "shows",
-    tables=lambda results: {"t": pd.DataFrame()},
-    draw=lambda r, t: Picture(),
-    recipes=recipes,
-)
+FIGURE = blank_figure(recipes)
 STUDY = Study("s", "title", "paper", (FIGURE,))
 
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 import torch
-from matplotlib.figure import Figure as Picture
 
 from conceptlab.errors import InputError
 from conceptlab.store import Store
-from conceptlab.studies import Figure, Order, Study, run
-from tests.tiny import tiny_recipe
+from conceptlab.studies import Order, Study, run
+from tests.tiny import blank_figure, tiny_recipe
 
-FIGURE = Figure(
-    "f",
-    "title",
-    "shows",
-    tables=lambda results: {"t": pd.DataFrame()},
-    draw=lambda r, t: Picture(),
-    recipes=lambda scale, seeds: [tiny_recipe(seed=seed) for seed in seeds],
-)
+FIGURE = blank_figure(lambda scale, seeds: [tiny_recipe(seed=seed) for seed in seeds])
 STUDY = Study("s", "title", "paper", (FIGURE,))
 
 
