@@ -134,7 +134,7 @@ def test_the_terminal_shows_open_ends_brackets_and_counts_identities_apart():
     for part in ("1.5 … ∞", "Later with distance [1].", "(indicative)", "5 (1 cens.)"):
         assert part in text
     assert summary(verdicts[:1]) == "1 claim: 1 reproduced"
-    assert summary(verdicts) == "1 claim: 1 reproduced; 1 identity: 0 reproduced (and 1 indicative)"
+    assert summary(verdicts) == "1 claim: 1 reproduced; 1 identity: 1 reproduced (indicative)"
     assert summary([]) == "no claims"
 
 
@@ -142,7 +142,7 @@ def test_firm_and_indicative_verdicts_are_never_added_up():
     weak = verdict(strength="indicative")
     open_ = verdict(verdict="inconclusive", strength="indicative")
     assert summary([verdict(), weak, weak, open_]) == (
-        "4 claims: 1 reproduced (and 2 indicative), 0 inconclusive (and 1 indicative)"
+        "4 claims: 1 reproduced (and 2 indicative), 1 inconclusive (indicative)"
     )
 
 

@@ -105,5 +105,8 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def count_text(verdicts: Sequence[Verdict], outcome: str = "") -> str:
     """How many are firm, with the outcome's name, and how many only indicative: the two are never added up."""
     indicative = sum(verdict.strength == "indicative" for verdict in verdicts)
-    text = f"{len(verdicts) - indicative} {outcome}".rstrip()
+    firm = len(verdicts) - indicative
+    if outcome and not firm:
+        return f"{indicative} {outcome} (indicative)"
+    text = f"{firm} {outcome}".rstrip()
     return f"{text} (and {indicative} indicative)" if indicative else text
