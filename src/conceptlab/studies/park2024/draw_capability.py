@@ -149,11 +149,11 @@ def _by_separation(curves: pd.DataFrame, times: pd.DataFrame, *, spread: bool) -
             rows = drawing.since_drawn(chosen(runs), times[times["separation"] == value])
             found = figures.over_seeds(rows)
             ax.plot(found["step"], found["std" if spread else "mean"], color=shades[float(str(value))])
-        ax.set_xlim(left=0)
+        ax.set_xlim(0, 1.03 * float(curves["step"].max()))
         ax.locator_params(axis="x", nbins=6)  # five digits take room
     axes[1].set_ylabel("")
     drawing.colour_bar(page, axes[1], curves["separation"], "colour separation")
-    text = f"Capability is scored on images that did not choose its prompt. {drawing.SINCE}"
+    text = f"Capability is scored on images that did not choose its prompt. {drawing.since_text(times)}"
     told = text if spread else f"Means; Figures 2 and 8 show how seeds differ. {text}"
     drawing.seeds_caption(page, curves, told, bands=False)
     return page

@@ -92,7 +92,7 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
     axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
     axes[0].set_xlabel("training step")
     axes[0].set_ylabel("training loss")
-    axes[1].set_xlim(left=0)
+    axes[1].set_xlim(0, 1.03 * float(curves["step"].max()))
     drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
     text = (
         "Means; Figures 2 and 8 show how seeds differ. Stars: median time at which held-out capability reaches .5. "

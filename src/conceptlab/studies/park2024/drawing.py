@@ -27,7 +27,6 @@ FAMILY_LINES = {
 }
 
 PALE = "Pale: before half of the seeds draw every training class."
-SINCE = "Lines begin when half of the seeds draw every training class."
 
 Colour = tuple[float, float, float]
 
@@ -83,6 +82,13 @@ def veil(ax: Axes, times: pd.DataFrame) -> None:
     drawn = median_time(times, "drawing")
     ax.axvspan(left, min(right, drawn), color="white", alpha=0.72, lw=0, zorder=4)
     ax.set_xlim(left, right)
+
+
+def since_text(times: pd.DataFrame) -> str:
+    """Where lines begin, for the caption; and what it means where there is none."""
+    drawn = [median_time(own, "drawing") for _, own in times.groupby("separation")]
+    missing = "" if np.isfinite(drawn).all() else " Where there is none, they do not."
+    return f"Lines begin when half of the seeds draw every training class.{missing}"
 
 
 def since_drawn(rows: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
