@@ -1,8 +1,8 @@
 """Results to keep: the figures of a run folder and the members behind them, small enough to be committed.
 
 What is made is a run folder again, so that everything that reads one reads it: without checkpoints, with metrics in
-float32 and with a few samples. Tables on which claims are judged are kept exactly; those of figures without claims, on
-which nothing rests and which can be large, are not.
+float32, with a few samples and with the probes that judged. Tables on which claims are judged are kept exactly; those
+of figures without claims, on which nothing rests and which can be large, are not.
 
 Nothing is lost silently. A figure is replaced only by one of the same configuration that has at least its members and
 its seeds, and the caller is told; a member that is there already is never changed.
@@ -22,6 +22,7 @@ from conceptlab.claims import write_claims
 from conceptlab.errors import InputError
 from conceptlab.store.compact import compact_picture, read_picture, write_compact
 from conceptlab.store.files import write_atomically, write_json, write_sheet, write_text
+from conceptlab.store.judges import copy_judges
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
@@ -72,7 +73,8 @@ def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
             _write_member(member, target.root / "members" / member.id)
         _write_samples(member, target.root / "members" / member.id, shown.get(member.id, 0))
     done.members = len(fresh)
-    for run, _ in chosen:
+    for run, found in chosen:
+        copy_judges(found, run.store, target)
         place = _place(run, target)
         states = done.unchanged if same[run.path] else done.updated if _exists(place) else done.new
         if states is not done.unchanged:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from conceptlab.errors import InputError
 from conceptlab.store.files import make_folder, read_json, read_tensors, write_json, write_tensors
+from conceptlab.store.judges import copy_judges
 from conceptlab.store.runs import FigureRun, Store
 
 SHIPPED = Path(__file__).parent / "pretrained"
@@ -38,12 +39,7 @@ def pack(run: FigureRun, into: Path, checkpoints: Mapping[str, Sequence[int]]) -
             _copy(member.path / "samples", place / "samples")
             for step in checkpoints[member.id]:
                 half(member.path / "checkpoints" / f"{step:08d}.safetensors", place / "checkpoints")
-    for record in {
-        repr(r): r for m in run.members for r in read_json(m.path / "probe.json").values()
-    }.values():
-        probe = run.store.probe_path(record["probe"])
-        for path in probe.glob("[!.]*"):
-            _copy(path, into / "probes" / probe.name / path.name)
+    copy_judges(run.members, run.store, Store(into))
     _record(run, into)
 
 
