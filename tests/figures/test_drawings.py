@@ -117,6 +117,18 @@ def test_names_of_lines_that_end_together_are_moved_apart() -> None:
     assert [t.get_text() for t in ax.texts] == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize(("until", "right"), [(40.0, 40.0), (np.inf, 105.0)])
+def test_a_veil_pales_lines_up_to_its_step_and_nothing_else(until: float, right: float) -> None:
+    ax = axes()
+    (line,) = ax.plot([0, 100], [0, 1])
+    limits = ax.get_xlim()
+    figures.veil(ax, until)
+    (span,) = ax.patches
+    assert span.get_extents().transformed(ax.transData.inverted()).x1 == pytest.approx(right)
+    assert ax.get_xlim() == limits
+    assert line.get_zorder() < span.get_zorder() < ax.spines["left"].get_zorder()
+
+
 def test_no_mark_where_most_seeds_never_arrive() -> None:
     split = synthetic.cube_split()
     times = synthetic.times(synthetic.curves(split))

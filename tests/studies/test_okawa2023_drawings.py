@@ -55,6 +55,20 @@ def test_a_square_root_axis_gives_the_first_quarter_half_its_length(last: int) -
     assert np.diff(places).min() > 0.15 * (end - start)
 
 
+def test_half_of_the_seeds_draw_when_two_of_their_training_classes_stay_right() -> None:
+    """Seeds begin at steps 200 and 400, the third never: half of three draw from 400 on."""
+    rows = [
+        (seed, step, cls, float(step >= begin))
+        for seed, begin in enumerate((200, 400, np.inf))
+        for step in range(100, 1100, 100)
+        for cls in ("000", "100")
+    ]
+    curves = pd.DataFrame(rows, columns=["seed", "step", "class", "value"])
+    curves = curves.assign(distance=0, measure="accuracy", variable="", weights="raw")
+    assert draw_order._drawn_by_half(curves) == 400
+    assert draw_order._drawn_by_half(curves[curves["seed"] == 2]) == np.inf
+
+
 def test_shares_come_with_their_spread_over_seeds() -> None:
     shares = pd.DataFrame(
         {"reader": ["judge", "judge", "linear"], "seed": [0, 1, 0], "value": [0.8, 1.0, 0.5]}

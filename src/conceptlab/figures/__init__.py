@@ -14,6 +14,7 @@ from conceptlab.figures.curves import (
     over_seeds,
     product_of_variables,
     select,
+    veil,
 )
 from conceptlab.figures.graph import draw_graph, mean_paths, page_positions, seed_paths, trajectories
 from conceptlab.figures.images import contact_sheet, labelled_sheet, mean_image, strip, thumbnail, tiled
@@ -81,4 +82,5 @@ __all__ = [
     "tiled",
     "trajectories",
     "variable_colours",
+    "veil",
 ]

@@ -146,6 +146,15 @@ def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
     ax.set_xlabel("training step")
 
 
+def veil(ax: Axes, until: float) -> None:
+    """Pale the curves before a step, but no marks: until a model draws, a judge takes noise for some class."""
+    left, right = ax.get_xlim()
+    ax.axvspan(
+        left, min(right, until), color="white", alpha=0.72, lw=0, zorder=2.4
+    )  # over lines, under the frame
+    ax.set_xlim(left, right)
+
+
 def accuracy_by_distance(ax: Axes, curves: pd.DataFrame, measure: str = "accuracy") -> None:
     """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training: their mean as a band, behind it a
     thin line for each, with its code where it goes a way of its own. Another measure is named on the axis."""

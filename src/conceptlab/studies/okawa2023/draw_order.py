@@ -22,6 +22,7 @@ from conceptlab.theory.toy import success_probability
 _GREY = "#8a8f98"
 _WIDE = 18
 """Pictures in a strip as wide as the page."""
+_PALE = "Pale: before half of the seeds draw two training classes; nothing counts in a seed before it does."
 _TICKS_APART = 0.2
 """Ticks on a square-root axis are at least so far apart, as a share of it."""
 
@@ -45,11 +46,20 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "b", "Accuracy by concept distance")
     accuracy_with_marks(ax, curves, times, chance=1 / len(space))
     ax = page.add_subplot(grid[1, :])
-    figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
-    samples_over_training(ax, member, shown_classes(split), columns=_WIDE)
-    since = "Nothing counts before a model draws two training classes. " if begun(curves).any() else ""
-    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {since}{marks_text(times, THRESHOLD)}")
+    # Kept results hold the drawings of a few steps of most members: one that has them all shows more.
+    shown = max(results.members, key=lambda one: len(one.sample_steps))
+    figures.panel(ax, "c", f"Drawings through training (seed {shown.recipe.seed})")
+    samples_over_training(ax, shown, shown_classes(split), columns=_WIDE)
+    figures.caption(
+        page, f"{seeds_of(curves)}. Digits: {space.order}. {_PALE} {marks_text(times, THRESHOLD)}"
+    )
     return page
+
+
+def _drawn_by_half(curves: pd.DataFrame) -> float:
+    """The step from which half of the seeds draw two training classes; infinite if they never do."""
+    first = curves["step"].where(begun(curves)).groupby(curves["seed"]).min()
+    return float(first.fillna(np.inf).median())
 
 
 def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
@@ -66,6 +76,7 @@ def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
 def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> None:
     """Accuracy by distance with emergence times marked and the level of guessing."""
     figures.accuracy_by_distance(ax, curves)
+    figures.veil(ax, _drawn_by_half(curves))
     figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
     ax.axhline(chance, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
 
@@ -89,9 +100,10 @@ def draw_multiplicative(results: Results, tables: Tables) -> Picture:
     edges(axes[2], curves, space.names, train)
     for ax in axes:
         root_axis(ax, float(curves["step"].max()))
+        figures.veil(ax, _drawn_by_half(curves))
     figures.caption(
         page,
-        f"{seeds_of(curves)}; steps on a square-root axis. {cls}: "
+        f"{seeds_of(curves)}; steps on a square-root axis. {_PALE} {cls}: "
         f"{space.words(space.parse(cls))}. b, dotted: guessing. c: chance that a variable is drawn right at both "
         "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
         "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",

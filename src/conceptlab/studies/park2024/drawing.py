@@ -77,11 +77,8 @@ def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[
 
 
 def veil(ax: Axes, times: pd.DataFrame) -> None:
-    """Pale what comes before half of the seeds draw their training classes: there a judge takes noise for a class."""
-    left, right = ax.get_xlim()
-    drawn = median_time(times, "drawing")
-    ax.axvspan(left, min(right, drawn), color="white", alpha=0.72, lw=0, zorder=4)
-    ax.set_xlim(left, right)
+    """Pale what comes before half of the seeds draw their training classes."""
+    figures.veil(ax, median_time(times, "drawing"))
 
 
 def since_text(times: pd.DataFrame) -> str:
