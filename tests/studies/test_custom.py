@@ -178,6 +178,7 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
         (["--data", "nowhere"], "does not exist"),
         (["--data", "my_shapes", "--out", "my_shapes/runs"], "lies in the data folder"),
         (["--data", "my_shapes/labels.csv", "--out", "my_shapes/runs"], "lies in the data folder"),
+        (["--data", "my_shapes", "--resolution", "0"], "--resolution 0 is too small"),
         (["--world", "circels"], "did you mean 'circles'"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),
@@ -196,6 +197,8 @@ def test_bad_input_is_one_line_and_exit_code_2(place, monkeypatch, capsys, argum
 def test_options_of_custom_are_refused_elsewhere(capsys):
     assert main(["run", "quickstart", "--data", "my_shapes"]) == 2
     assert "for `run custom`, not for quickstart" in capsys.readouterr().err
+    assert main(["run", "quickstart", "--resolution", "0"]) == 2
+    assert "--resolution: for `run custom`, not for quickstart" in capsys.readouterr().err
 
 
 def test_bad_data_are_one_list_and_exit_code_2(tmp_path, monkeypatch, capsys):

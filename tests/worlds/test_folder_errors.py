@@ -142,6 +142,17 @@ def test_bad_variables_are_one_line(folder, variables, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("resolution", [0, -3])
+def test_a_resolution_of_nothing_is_not_one_that_is_left_out(tmp_path, resolution):
+    folder = write_folder(tmp_path / "data", everything(3))
+    (folder / "pictures" / "000-000.png").unlink()
+    with pytest.raises(
+        InputError, match=rf"^--resolution {resolution} is too small; give 4 or more"
+    ) as caught:
+        opened(folder, resolution=resolution)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_continuous_condition_needs_numbers(folder):
     with pytest.raises(InputError, match="continuous variables that are not numbers"):
         opened(folder, "shape", "colour", continuous=("colour",))

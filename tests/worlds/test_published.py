@@ -79,8 +79,9 @@ def test_published_files_that_are_not(tmp_path, monkeypatch):
     write_dsprites(tmp_path / "d.npz")
     with pytest.raises(InputError, match="choose --variables out of color, shape, scale"):
         open_data(tmp_path / "d.npz", DataOptions())
-    with pytest.raises(InputError, match="setting 'resolution'"):
-        open_data(tmp_path / "d.npz", DataOptions(variables=("shape",), resolution=20))
+    for resolution in (20, 0, -16):
+        with pytest.raises(InputError, match=r"setting 'resolution'.*known: 16, 32, 64"):
+            open_data(tmp_path / "d.npz", DataOptions(variables=("shape",), resolution=resolution))
     monkeypatch.setitem(sys.modules, "h5py", None)
     with pytest.raises(InputError, match=r"pip install 'conceptlab\[data\]'"):
         open_data(tmp_path / "b.h5", DataOptions(variables=("shape",)))

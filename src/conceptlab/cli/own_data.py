@@ -86,9 +86,14 @@ def _data_words(options: argparse.Namespace) -> list[str]:
     words: list[str] = []
     for name in ("variables", "continuous", "resolution", "mode", "table", "files"):
         value = getattr(options, name)
-        if value:
+        if is_given(value):
             words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
     return words
+
+
+def is_given(value: object) -> bool:
+    """Whether an option of `OPTIONS` was written: a zero is, and nobody may be left to think that it counted."""
+    return value is not None and value != "" and value != []
 
 
 def _keep_out(out: Path, data: Path) -> None:

@@ -184,9 +184,7 @@ def _add_data_options(parser: argparse._ActionsContainer) -> None:
         "--variables", nargs="+", default=[], metavar="COLUMN[=VALUES]", help="see docs/own_data.md"
     )
     parser.add_argument("--continuous", nargs="+", default=[], metavar="COLUMN", help="conditions as numbers")
-    parser.add_argument(
-        "--resolution", type=int, default=0, metavar="N", help="crop to a square, scale to N×N"
-    )
+    parser.add_argument("--resolution", type=int, metavar="N", help="crop to a square, scale to N×N")
     parser.add_argument(
         "--mode", choices=("L", "RGB", "RGBA"), default="", help="convert images to this mode"
     )

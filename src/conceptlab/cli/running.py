@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     if options.study == "custom":
         study, figures = own_data.custom(options, settings)
     else:
-        given = [name for name in own_data.OPTIONS if getattr(options, name)]
+        given = [name for name in own_data.OPTIONS if own_data.is_given(getattr(options, name))]
         if given:
             raise InputError(f"--{', --'.join(given)}: for `run custom`, not for {options.study}")
         study, figures = studies.find(options.study)

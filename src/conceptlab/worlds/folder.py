@@ -15,6 +15,8 @@ from conceptlab.worlds.labelled import LabelledWorld, Source
 from conceptlab.worlds.problems import Problems
 from conceptlab.worlds.registry import register
 
+LEAST_RESOLUTION = 4
+
 
 @register("folder")
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Folder(LabelledWorld):
     fingerprint: str = ""
 
     def __post_init__(self) -> None:
-        checks.whole("folder", "resolution", self.resolution, 4)
+        checks.whole("folder", "resolution", self.resolution, LEAST_RESOLUTION)
         checks.chosen("folder", "mode", (self.mode,), CHANNELS)
         self._settle()
 

@@ -64,7 +64,7 @@ class Look:
     readable: list[Path]
 
 
-def look_over(problems: Problems, paths: Sequence[Path], resolution: int, mode: str) -> Look:
+def look_over(problems: Problems, paths: Sequence[Path], resolution: int | None, mode: str) -> Look:
     """Read headers alone. Resolution and mode are as given, else what all images have."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
@@ -83,16 +83,17 @@ def look_over(problems: Problems, paths: Sequence[Path], resolution: int, mode: 
             readable.append(path)
             sizes[header[:2]] += 1
             modes[_NATURAL[header[2]]] += 1
-    if not resolution and len(sizes) > 1:
+    if resolution is None and len(sizes) > 1:
         shown = ", ".join(f"{count} of {w}×{h}" for (w, h), count in sizes.most_common(4))
         problems.add("mixed sizes", shown + (", …" if len(sizes) > 4 else ""), _SCALE)
     if not mode and len(modes) > 1:
         shown = ", ".join(f"{count} {name}" for name, count in modes.most_common())
         problems.add("mixed modes", shown, "Give --mode RGB, L or RGBA: all are then converted to it.")
     width, height = sizes.most_common(1)[0][0] if sizes else (1, 1)
-    if not resolution and len(sizes) == 1 and width != height:
+    if resolution is None and len(sizes) == 1 and width != height:
         problems.add("images that are not square", f"all are {width}×{height}", _SCALE)
-    return Look(resolution or width, mode or (modes.most_common(1)[0][0] if modes else "RGB"), readable)
+    side = width if resolution is None else resolution
+    return Look(side, mode or (modes.most_common(1)[0][0] if modes else "RGB"), readable)
 
 
 _REPAIR = "Replace them, or take their rows out of the table."

@@ -16,11 +16,12 @@ from conceptlab.errors import InputError
 from conceptlab.worlds import dsprites, shapes3d
 from conceptlab.worlds.binning import Variables, check_labels, labels_of, resolve, suggest
 from conceptlab.worlds.celeba import ATTRIBUTES
-from conceptlab.worlds.folder import Folder
+from conceptlab.worlds.folder import LEAST_RESOLUTION, Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
 from conceptlab.worlds.folder_table import file_column, find_table, read_table
 from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
+from conceptlab.worlds.published import SIDE
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class DataOptions:
 
     variables: Sequence[str] = ()
     continuous: Sequence[str] = ()
-    resolution: int = 0
+    resolution: int | None = None
     mode: str = ""
     table: str = ""
     files: str = ""
@@ -59,11 +60,16 @@ def _published(path: Path, options: DataOptions) -> LabelledWorld:
         file=str(path.resolve()),
         variables=variables,
         continuous=tuple(options.continuous),
-        resolution=options.resolution or 64,
+        resolution=SIDE if options.resolution is None else options.resolution,
     )
 
 
 def _folder(path: Path, options: DataOptions) -> LabelledWorld:
+    if options.resolution is not None and options.resolution < LEAST_RESOLUTION:
+        raise InputError(
+            f"--resolution {options.resolution} is too small; give {LEAST_RESOLUTION} or more, or leave it out where "
+            "all images have one size"
+        )
     folder, table_name = (path, options.table) if path.is_dir() else (path.parent, path.name)
     table_name = table_name or find_table(folder)
     where = str(folder / table_name)
