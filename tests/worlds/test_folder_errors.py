@@ -91,9 +91,6 @@ def test_damaged_tables(tmp_path, content, message):
 
 
 def test_damaged_json_lines_and_parquet(tmp_path):
-    (tmp_path / "t.jsonl").write_text('{"file": "a.png", "kind": ["x", "y"]}\n')
-    with pytest.raises(InputError, match="line 1: 'kind' holds several values"):
-        opened(tmp_path, "kind")
     (tmp_path / "t.jsonl").write_text('{"file": "a.png"}\n')
     with pytest.raises(InputError, match="no column beside"):
         open_data(tmp_path, DataOptions())
@@ -104,6 +101,25 @@ def test_damaged_json_lines_and_parquet(tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match="cannot be read as a table"):
         opened(tmp_path, "kind")
+
+
+@pytest.mark.parametrize("table", ["t.jsonl", "t.parquet"])
+def test_lists_matter_only_in_columns_that_are_used(tmp_path, table):
+    folder = write_folder(tmp_path / "data", everything(3))
+    rows = pd.read_csv(folder / "labels.csv")
+    (folder / "labels.csv").unlink()
+    rows["tags"] = [["a", "b"][: number % 3] for number in range(len(rows))]
+    rows["box"] = [{"x": number} for number in range(len(rows))]
+    write_table(folder / table, rows)
+    assert opened(folder).counts() == dict.fromkeys(opened(folder).space.classes, 3)
+    assert open_data(folder, DataOptions()).space.names == ("shape", "size", "colour")
+    for variable in ("tags", "tags=a,b", "box/2", "box@1"):
+        name = variable[: 4 if variable.startswith("tags") else 3]
+        with pytest.raises(InputError, match=f"{table}: '{name}' holds several values in row 1") as caught:
+            opened(folder, "shape", variable)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(InputError, match="'tags' holds several values in row 1"):
+        opened(folder, files="tags")
 
 
 def test_which_table(tmp_path):

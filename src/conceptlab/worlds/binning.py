@@ -43,8 +43,28 @@ def resolve(texts: Sequence[str], table: pd.DataFrame, where: str) -> Variables:
 
 def suggest(table: pd.DataFrame, most: int = 6) -> list[str]:
     """Columns that can be variables as they are: those with a few values each."""
-    found = [str(name) for name in table.columns if 2 <= texts_of(table[name]).nunique() <= 10]
-    return found[:most]
+    plain = [str(name) for name in table.columns if _several(table[name]) is None]
+    return [name for name in plain if 2 <= texts_of(table[name]).nunique() <= 10][:most]
+
+
+def column_of(table: pd.DataFrame, name: str, where: str) -> pd.Series:
+    """A column that is used. Others may hold whatever they like; this one has a single value in each row."""
+    if name not in table.columns:
+        raise unknown("column", name, table.columns, where=where)
+    row = _several(table[name])
+    if row is not None:
+        raise InputError(
+            f"{where}: '{name}' holds several values in row {row + 1}; give each row one, or name another column"
+        )
+    return table[name]
+
+
+def _several(column: pd.Series) -> int | None:
+    """The first row that holds a list or the like, as JSON and Parquet allow."""
+    if column.dtype != object:
+        return None
+    compound = (list, tuple, dict, set, np.ndarray)
+    return next((row for row, value in enumerate(column) if isinstance(value, compound)), None)
 
 
 def labels_of(variables: Variables, table: pd.DataFrame) -> np.ndarray:
@@ -118,13 +138,12 @@ def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Val
     for sign, cut in (("@", _edges), ("/", _quantiles)):
         if head not in columns and sign in head:
             name, _, amount = head.rpartition(sign)
-            numbers = _numbers(name, table, columns, where)
+            numbers = _numbers(name, table, where)
             return name, _bins(text, cut(text, amount, numbers), names)
-    if head not in columns:
-        raise unknown("column", head, columns, where=where)
+    column = column_of(table, head, where)
     if names:
         return head, _each_once(text, tuple(_named(text, part) for part in names.split(",")))
-    values = _in_order(texts_of(table[head]).dropna().unique().tolist())
+    values = _in_order(texts_of(column).dropna().unique().tolist())
     if len(values) > MOST_VALUES:
         raise InputError(
             f"{where}: '{head}' has {len(values)} different values; bin it, e.g. '{head}/2' for two bins of equal "
@@ -141,12 +160,11 @@ def _in_order(texts: list[str]) -> list[str]:
     return sorted(texts, key=lambda text: (numbers[text], text))
 
 
-def _numbers(name: str, table: pd.DataFrame, columns: Sequence[str], where: str) -> np.ndarray:
-    if name not in columns:
-        raise unknown("column", name, columns, where=where)
-    numbers = pd.to_numeric(table[name], errors="coerce").replace([math.inf, -math.inf], math.nan)
-    if numbers.notna().sum() < table[name].notna().sum() or numbers.notna().sum() == 0:
-        example = table[name][numbers.isna() & table[name].notna()].tolist()[:1]
+def _numbers(name: str, table: pd.DataFrame, where: str) -> np.ndarray:
+    column = column_of(table, name, where)
+    numbers = pd.to_numeric(column, errors="coerce").replace([math.inf, -math.inf], math.nan)
+    if numbers.notna().sum() < column.notna().sum() or numbers.notna().sum() == 0:
+        example = column[numbers.isna() & column.notna()].tolist()[:1]
         raise InputError(
             f"{where}: '{name}' is not a column of numbers (it holds {example}); choose values: {name}=a,b"
         )

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from conceptlab.errors import InputError, unknown
+from conceptlab.errors import InputError
+from conceptlab.worlds.binning import column_of
 from conceptlab.worlds.celeba import ATTRIBUTES, IMAGES, read_attributes
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "image_id")
@@ -64,14 +65,9 @@ def read_table(path: Path) -> pd.DataFrame:
 
 def file_column(table: pd.DataFrame, named: str, where: str) -> str:
     """The column that names the images' files."""
-    if named:
-        if named not in table.columns:
-            raise unknown("column", named, table.columns, where=where)
-        return named
-    for name in FILE_COLUMNS:
-        for column in table.columns:
-            if column.lower() == name:
-                return column
+    found = [column for name in FILE_COLUMNS for column in table.columns if column.lower() == name]
+    if named or found:
+        return str(column_of(table, named or found[0], where).name)
     raise InputError(
         f"{where}: no column is called {', '.join(FILE_COLUMNS[:5])}; name the one with the images' files with --files"
     )
@@ -128,11 +124,6 @@ def _json_lines(path: Path) -> pd.DataFrame:
             raise ValueError(f"line {number}: {error.msg}") from error
         if not isinstance(row, dict):
             raise ValueError(f'line {number} is not an object like {{"file": "a.png", "colour": "red"}}')
-        for name, value in row.items():
-            if isinstance(value, list | dict):
-                raise ValueError(
-                    f"line {number}: '{name}' holds several values; give one, or a column for each"
-                )
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -25,10 +25,10 @@ from torch import Tensor
 
 from conceptlab import cache, random
 from conceptlab.concepts import Class, ConceptSpace, Split, Variable
-from conceptlab.errors import InputError, unknown
+from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze
-from conceptlab.worlds.binning import Variables, check_labels, labels_of
+from conceptlab.worlds.binning import Variables, check_labels, column_of, labels_of
 from conceptlab.worlds.problems import Problems
 
 # Shares of a class's images that train a probe and validate it; the rest train models.
@@ -244,8 +244,7 @@ def load_anew(world: LabelledWorld) -> Loaded:
 def _load(world: LabelledWorld) -> Loaded:
     source = world.source()
     for name, _ in world.variables:
-        if name not in source.table.columns:
-            raise unknown("column", name, source.table.columns, where=world.where)
+        column_of(source.table, name, world.where)
     problems = Problems(world.where)
     labels = labels_of(world.variables, source.table)
     check_labels(problems, world.variables, source.table, labels)
