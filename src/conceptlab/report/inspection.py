@@ -52,6 +52,9 @@ def sentences(found: Inspection) -> list[str]:
     space, classes = found.world.space, found.classes
     present, total = int((classes["count"] > 0).sum()), len(classes)
     told = [f"{found.images} images show {present} of the {total} combinations of {space.order[1:-1]}."]
+    if found.left_out:
+        more = "image belongs" if found.left_out == 1 else "images belong"
+        told.append(f"{found.left_out} more {more} to no class, with a value that is not among those chosen.")
     if present < total:
         furthest = int(classes["distance"].max())
         at = "distance 1 from the data" if furthest == 1 else f"distance up to {furthest} from the data"
