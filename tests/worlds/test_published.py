@@ -68,6 +68,34 @@ def test_shapes3d_in_its_published_form(tmp_path):
     assert np.array_equal(held.pixels[5], np.rint(image.reshape(3, 32, 2, 32, 2).mean((2, 4))))
 
 
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            {"shape": np.linspace(0, 3, 40)},
+            r"'shape' holds numbers that stand for no shape \(0\.0769\d*, .*, …\); known: 0 \(cube\), 1 \(cylinder\)",
+        ),
+        ({"shape": [0, 1, 2, 9] * 10}, r"stand for no shape \(9\); known: 0 \(cube\)"),
+        ({"scale": np.linspace(0, 1, 40)}, "'scale' has 40 different values; bin it, e.g. 'scale/2'"),
+        ({"labels": "S1"}, r"labels numbers, not uint8 and \|S1; convert them"),
+        ({"images": "float32"}, "images must be of 8 bits and labels numbers, not float32 and float64"),
+    ],
+)
+def test_another_file_in_the_form_of_shapes3d(tmp_path, spoil, message):
+    h5py = pytest.importorskip("h5py")
+    labels = np.zeros((40, 6))
+    labels[:, 3], labels[:, 4] = np.arange(40) % 2, np.arange(40) % 4
+    for place, name in ((3, "scale"), (4, "shape")):
+        labels[:, place] = spoil.get(name, labels[:, place])
+    path = tmp_path / "other.h5"
+    with h5py.File(path, "w") as file:
+        file["images"] = np.zeros((40, 64, 64, 3), spoil.get("images", "uint8"))
+        file["labels"] = labels.astype(spoil.get("labels", "float64"))
+    with pytest.raises(InputError, match=message) as caught:
+        open_data(path, DataOptions(variables=("shape", "scale")))
+    assert "\n" not in str(caught.value)
+
+
 def test_published_files_that_are_not(tmp_path, monkeypatch):
     for name in ("a.npz", "b.h5"):
         (tmp_path / name).write_bytes(b"nothing of the kind")

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.errors import InputError
-from conceptlab.worlds.published import PublishedFile
+from conceptlab.worlds.published import PublishedFile, shape_names
 from conceptlab.worlds.registry import register
 
 FACTORS = ("color", "shape", "scale", "orientation", "posX", "posY")
@@ -56,7 +56,7 @@ def read_factors(path: Path) -> pd.DataFrame:
     if values.ndim != 2 or values.shape[1] != len(FACTORS):
         raise InputError(f"{path}: latents_values must have the columns {', '.join(FACTORS)}")
     table = pd.DataFrame(values, columns=list(FACTORS))
-    table["shape"] = table["shape"].map(SHAPES)
+    table["shape"] = shape_names(path, table["shape"], SHAPES)
     return table
 
 

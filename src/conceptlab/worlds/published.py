@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -10,12 +11,23 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
+from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.binning import Variables
 from conceptlab.worlds.labelled import LabelledWorld, Source
 
 SIDE = 64
 RESOLUTIONS = ("16", "32", "64")
+
+
+def shape_names(path: Path, numbers: pd.Series, names: Mapping[float, str]) -> pd.Series:
+    """A column of shapes by their names. Another number would be a gap, and its rows said to lack a value."""
+    strange = numbers[~numbers.isin(list(names))].unique()
+    if len(strange):
+        shown = ", ".join(f"{number:g}" for number in strange[:3]) + (", …" if len(strange) > 3 else "")
+        known = ", ".join(f"{number:g} ({name})" for number, name in names.items())
+        raise InputError(f"{path}: 'shape' holds numbers that stand for no shape ({shown}); known: {known}")
+    return numbers.map(dict(names))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.errors import InputError
-from conceptlab.worlds.published import PublishedFile
+from conceptlab.worlds.published import PublishedFile, shape_names
 from conceptlab.worlds.registry import register
 
 FACTORS = ("floor_hue", "wall_hue", "object_hue", "scale", "shape", "orientation")
@@ -51,11 +51,15 @@ def read_factors(path: Path) -> pd.DataFrame:
             raise InputError(
                 f"{path} is not the 3D Shapes file: it has no {' and no '.join(sorted(missing))}"
             )
-        labels, shape = np.asarray(file["labels"]), file["images"].shape
+        labels, shape, kind = np.asarray(file["labels"]), file["images"].shape, file["images"].dtype
     if labels.shape != (shape[0], len(FACTORS)) or shape[1:] != (64, 64, 3):
         raise InputError(f"{path}: labels must have the columns {', '.join(FACTORS)}, images be 64×64×3")
+    if kind != np.uint8 or not np.issubdtype(labels.dtype, np.number):
+        raise InputError(
+            f"{path}: images must be of 8 bits and labels numbers, not {kind} and {labels.dtype}; convert them"
+        )
     table = pd.DataFrame(labels.round(6), columns=list(FACTORS))
-    table["shape"] = table["shape"].map(SHAPES)
+    table["shape"] = shape_names(path, table["shape"], SHAPES)
     return table
 
 
