@@ -6,6 +6,7 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 import conceptlab
@@ -69,6 +70,25 @@ def test_sample_draws_any_prompt(out, tmp_path, capsys):
     assert size_of(sheet) == (4 * 16, 2 * 16)
     assert main(["sample", str(out / "quickstart"), "--weights", "ema", "--n", "1", "--out", str(sheet)]) == 0
     assert size_of(sheet) == (16, 8 * 16)
+
+
+@pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])
+def test_where_nothing_can_be_written_nothing_is_drawn(out, tmp_path, capsys, monkeypatch, command):
+    def drawn(*given):
+        raise AssertionError("it was drawn before the destination was looked at")
+
+    monkeypatch.setattr("conceptlab.executors.draw", drawn)
+    monkeypatch.setattr("conceptlab.executors.elicit", drawn)
+    (tmp_path / "file").write_text("")
+    name, *options = command
+    for place, word in (
+        (tmp_path / "file" / "a.png", "cannot make folder"),
+        (tmp_path, "is a folder, not a file"),
+    ):
+        assert main([name, str(out / "quickstart"), *options, "--out", str(place)]) == 2
+        told = capsys.readouterr().err.strip().splitlines()
+        assert len(told) == 1
+        assert word in told[0]
 
 
 def test_report_of_a_path(out, tmp_path, capsys):

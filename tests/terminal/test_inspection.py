@@ -15,6 +15,20 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "cache"))
 
 
+def test_where_no_page_can_be_written_nothing_is_measured(tmp_path, capsys, monkeypatch):
+    def looked(*given):
+        raise AssertionError("it was looked at before the destination was")
+
+    monkeypatch.setattr("conceptlab.worlds.inspection.inspect", looked)
+    folder = write_folder(tmp_path / "data", {"000": 3, "100": 3})
+    (tmp_path / "file").write_text("")
+    assert (
+        main(["inspect", str(folder), "--variables", "shape", "--out", str(tmp_path / "file" / "page.html")])
+        == 2
+    )
+    assert "cannot make folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("variables", "told"),
     [

@@ -54,13 +54,14 @@ def sample(options: argparse.Namespace) -> int:
     import torch
 
     from conceptlab.executors import draw, parse_prompt
-    from conceptlab.store.files import write_sheet
+    from conceptlab.store.files import check_writable, write_sheet
 
     if options.n < 1:
         raise InputError(f"--n {options.n}: at least one image is needed")
     member = _first_member(options.path)
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
+    check_writable(options.out)
     images = (draw(member, prompts, options.step, options.weights).clamp(0, 1) * 255).round().byte()
     write_sheet(options.out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
     step = options.step or member.checkpoint_steps[-1]
@@ -73,10 +74,11 @@ def sample(options: argparse.Namespace) -> int:
 def elicit(options: argparse.Namespace) -> int:
     from conceptlab.executors import elicit as ask
     from conceptlab.figures import labelled_sheet
-    from conceptlab.store.files import write_atomically
+    from conceptlab.store.files import check_writable, write_atomically
     from conceptlab.terminal.elicit import ways_table
 
     member = _first_member(options.path)
+    check_writable(options.out)
     found = ask(member, options.cls, options.n, options.weights)
     OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
     OUT.print(found.sentence)

@@ -32,12 +32,15 @@ OPTIONS = (
 
 def inspect(options: argparse.Namespace) -> int:
     from conceptlab.report.inspection import inspection_page
+    from conceptlab.store.files import check_writable
     from conceptlab.terminal.inspection import inspection_table
     from conceptlab.worlds import open_data
     from conceptlab.worlds.inspection import inspect as look
 
     _keep_out(options.out, options.data)
-    found = look(open_data(options.data, _data_options(options)))
+    world = open_data(options.data, _data_options(options))
+    check_writable(options.out)
+    found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
     page = inspection_page(found, options.out, shlex.join(words))
     if options.json:

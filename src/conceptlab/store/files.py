@@ -32,14 +32,19 @@ class Busy(InputError):
 
 def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: readers see the old or the new file."""
-    make_folder(path.parent)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file; give the name of a file")
+    check_writable(path)
     try:
         with replacing(path) as temporary:
             write(temporary)
     except (OSError, SafetensorError) as error:
         raise unwritten(path, error) from error
+
+
+def check_writable(path: Path) -> None:
+    """Make the folder that a file is to lie in. Whoever works long for a file asks this first."""
+    make_folder(path.parent)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file; give the name of a file")
 
 
 def append_line(path: Path, line: str) -> None:
