@@ -167,6 +167,16 @@ def test_no_value_is_printed_without_a_sign():
     assert value_text(verdict(note="seed 1 says that its value is a lower bound on the median")) == "2"
 
 
+def test_what_a_solver_leaves_of_nothing_is_printed_as_nothing():
+    rounding = verdict(value=4.55e-13, ci_low=-3e-17, ci_high=0.02)
+    assert (value_text(rounding), interval_text(rounding)) == ("0", "0 … 0.02")
+    small = verdict(value=2e-6, ci_low=1e-7, ci_high=3e-6)
+    assert (value_text(small), interval_text(small)) == ("2e-06", "1e-07 … 3e-06")
+    assert value_text(verdict(kind="identity", value=4.55e-13)) == "4.55e-13", (
+        "an error that is meant to be small"
+    )
+
+
 def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():
     statement = "The worst class at each distance emerges later than the worst at the distance before it."
     verdicts = [

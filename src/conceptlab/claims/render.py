@@ -15,23 +15,32 @@ _COLOURS = {"reproduced": "green", "not reproduced": "red", "inconclusive": "yel
 # In characters; with fewer, seven columns leave the claim about two words a line.
 _LEAST_WIDTH = 112
 
+# What is measured on images and smaller than this is the rounding of a solver: accuracies that are corrected for the
+# errors of a probe come out as 4.55e-13 where they are nothing. The error of an identity is meant to be that small.
+_ROUNDING = 1e-8
+
 
 def _number(value: float | None, missing: str) -> str:
     return missing if value is None else f"{value:.3g}"
+
+
+def _measured(verdict: Verdict, value: float | None, missing: str) -> str:
+    tiny = verdict.kind == "empirical" and value is not None and abs(value) < _ROUNDING
+    return _number(0.0 if tiny else value, missing)
 
 
 def value_text(verdict: Verdict) -> str:
     """The value as it is printed everywhere: `1.68`, `≥ 1.68` where it is only a bound, `–` where there is none."""
     if verdict.value is None:
         return "–"
-    return f"{verdict.bound} {verdict.value:.3g}".lstrip()
+    return f"{verdict.bound} {_measured(verdict, verdict.value, '–')}".lstrip()
 
 
 def interval_text(verdict: Verdict) -> str:
     """The deciding interval, with an open end shown as such; empty for an identity or where there is none."""
     if verdict.kind == "identity" or (verdict.ci_low is None and verdict.ci_high is None):
         return ""
-    return f"{_number(verdict.ci_low, '-∞')} … {_number(verdict.ci_high, '∞')}"
+    return f"{_measured(verdict, verdict.ci_low, '-∞')} … {_measured(verdict, verdict.ci_high, '∞')}"
 
 
 def seeds_text(verdict: Verdict, unit: str = "", censored: str = "censored") -> str:
