@@ -14,12 +14,11 @@ from typing import Any
 
 import pandas as pd
 
-from conceptlab.concepts import Split
 from conceptlab.errors import InputError
-from conceptlab.figures import distance_colour, select
-from conceptlab.figures.style import ink_on
+from conceptlab.figures import select
 from conceptlab.report.capability import capability_chart
-from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart, shade
+from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart
+from conceptlab.report.readings import drawn_at_the_end, probes_of
 from conceptlab.report.timeline import Timeline, timeline
 from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, device_seconds, gather
 
@@ -76,7 +75,7 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
     found.environment = _environment(usable, found.problems)
     found.seconds = _seconds(usable)
-    found.probes = _probes(usable, found.problems)
+    found.probes = probes_of(usable, found.problems)
     table = gather(usable)
     labels = _labels(table, usable)
     whole = [member for member in usable if member.status == "complete"]
@@ -183,7 +182,7 @@ def _setting(label: str, members: Sequence[Member], rows: pd.DataFrame) -> Setti
         made.caption = _caption(len(split.space.concepts), made.seeds)
         made.graph = concept_space_chart(rows, split)
         made.accuracy = accuracy_chart(rows)
-        made.drawn = _drawn(rows, split)
+        made.drawn = drawn_at_the_end(rows, split)
         found = capability_chart(rows, split)
         if found:
             made.ways, made.ways_caption = found
@@ -199,36 +198,6 @@ def _caption(variables: int, seeds: int) -> str:
     lines = "Lines: where the images drawn for each class lie, from the start of training to its end"
     lines += f"; thick: mean over {seeds} seeds, thin: each seed." if seeds > 1 else "."
     return lines + (" Drag or use the arrow keys to turn." if variables == 3 else "")
-
-
-def _drawn(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
-    """For each class at the last evaluation: accuracy, what was drawn instead, how often two probes disagree."""
-    space = split.space
-    raw = rows[rows["weights"] == "raw"]
-    last = raw[raw["step"] == raw.groupby("member")["step"].transform("max")]
-    members = last["member"].nunique()
-    accuracy = select(last, "accuracy").groupby("class")["value"].mean()
-    disagreement = last[last["measure"] == "disagreement"].groupby("class")["value"].mean()
-    shares = last[last["measure"] == "drawn"].groupby(["class", "variable"])["value"].sum() / members
-    found = []
-    for cls in sorted(space, key=lambda c: (split.distance(c), c)):
-        code = space.code(cls)
-        instead = shares[code].drop(code, errors="ignore").nlargest(3) if code in shares else pd.Series()
-        colour = distance_colour(split.distance(cls))
-        found.append(
-            {
-                "code": code,
-                "words": space.words(cls),
-                "distance": split.distance(cls),
-                "colour": colour,
-                "ink": ink_on(colour),
-                "accuracy": accuracy.get(code),
-                "shade": shade(float(accuracy.get(code, 0.0))),
-                "instead": [(str(other), float(share)) for other, share in instead.items() if share >= 0.005],
-                "disagreement": disagreement.get(code),
-            }
-        )
-    return found
 
 
 def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str, str], budget: int) -> None:
@@ -248,33 +217,6 @@ def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str,
             f"{min(settings, MOST_SETTINGS)} of {settings} settings and {len(shown)} of {len(members)} members "
             "are drawn; all are in the run folder."
         )
-
-
-def _probes(members: Sequence[Member], problems: list[str]) -> list[dict[str, Any]]:
-    """Every probe that judged, once, with its validation on real images."""
-    found: dict[str, dict[str, Any]] = {}
-    for member in members:
-        try:
-            for role, record in member.probe.items():
-                found.setdefault(f"{role} {record.get('probe')}", _probe(role, record))
-        except (InputError, AttributeError, TypeError) as error:
-            problems.append(f"The probes of member {member.id} cannot be shown: {error}")
-    return list(found.values())
-
-
-def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    validation = record.get("validation", {})
-    codes = list(validation.get("per_class", {}))
-    return {
-        "role": "judges" if role == "judge" else "second opinion",
-        "name": record.get("name", validation.get("kind", "probe")),
-        "validation": validation,
-        "codes": codes,
-        "rows": [
-            (code, [(share, shade(share)) for share in row])
-            for code, row in zip(codes, validation.get("confusion", []))
-        ],
-    }
 
 
 def _seconds(members: Sequence[Member]) -> float | None:

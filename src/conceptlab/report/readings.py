@@ -1,0 +1,72 @@
+"""What probes read in the images that members drew, and how well they read real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from conceptlab.concepts import Split
+from conceptlab.errors import InputError
+from conceptlab.figures import distance_colour, select
+from conceptlab.figures.style import ink_on
+from conceptlab.report.charts import shade
+from conceptlab.store import Member
+
+
+def drawn_at_the_end(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
+    """For each class at the last evaluation: accuracy, what was drawn instead, how often two probes disagree."""
+    space = split.space
+    raw = rows[rows["weights"] == "raw"]
+    last = raw[raw["step"] == raw.groupby("member")["step"].transform("max")]
+    members = last["member"].nunique()
+    accuracy = select(last, "accuracy").groupby("class")["value"].mean()
+    disagreement = last[last["measure"] == "disagreement"].groupby("class")["value"].mean()
+    shares = last[last["measure"] == "drawn"].groupby(["class", "variable"])["value"].sum() / members
+    found = []
+    for cls in sorted(space, key=lambda c: (split.distance(c), c)):
+        code = space.code(cls)
+        instead = shares[code].drop(code, errors="ignore").nlargest(3) if code in shares else pd.Series()
+        colour = distance_colour(split.distance(cls))
+        found.append(
+            {
+                "code": code,
+                "words": space.words(cls),
+                "distance": split.distance(cls),
+                "colour": colour,
+                "ink": ink_on(colour),
+                "accuracy": accuracy.get(code),
+                "shade": shade(float(accuracy.get(code, 0.0))),
+                "instead": [(str(other), float(share)) for other, share in instead.items() if share >= 0.005],
+                "disagreement": disagreement.get(code),
+            }
+        )
+    return found
+
+
+def probes_of(members: Sequence[Member], problems: list[str]) -> list[dict[str, Any]]:
+    """Every probe that judged, once, with its validation on real images."""
+    found: dict[str, dict[str, Any]] = {}
+    for member in members:
+        try:
+            for role, record in member.probe.items():
+                found.setdefault(f"{role} {record.get('probe')}", _probe(role, record))
+        except (InputError, AttributeError, TypeError) as error:
+            problems.append(f"The probes of member {member.id} cannot be shown: {error}")
+    return list(found.values())
+
+
+def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    validation = record.get("validation", {})
+    codes = list(validation.get("per_class", {}))
+    return {
+        "role": "judges" if role == "judge" else "second opinion",
+        "name": record.get("name", validation.get("kind", "probe")),
+        "validation": validation,
+        "codes": codes,
+        "rows": [
+            (code, [(share, shade(share)) for share in row])
+            for code, row in zip(codes, validation.get("confusion", []))
+        ],
+    }
