@@ -162,12 +162,23 @@ def _steps(curves: pd.DataFrame) -> dict[str, list[int]]:
 
 
 def accuracy_chart(curves: pd.DataFrame) -> Chart:
-    """Accuracy by concept distance: the mean over seeds, with a band of one standard deviation."""
+    """Accuracy by concept distance: the mean over seeds, with a band of one standard deviation. What is corrected for
+    the errors of the probe is dashed, where there is any."""
+    layout = {
+        "xaxis": {"title": {"text": "training step"}, "rangemode": "tozero"},
+        "yaxis": {"title": {"text": "accuracy"}, "range": [-0.03, 1.03]},
+        "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
+    }
+    return {"data": [*_by_distance(curves, "accuracy"), *_by_distance(curves, "corrected")], "layout": layout}
+
+
+def _by_distance(curves: pd.DataFrame, measure: str) -> list[Chart]:
     traces: list[Chart] = []
-    rows = select(curves, "accuracy").dropna(subset=["distance"])
+    dash, addition = ("solid", "") if measure == "accuracy" else ("dash", f", {measure}")
+    rows = select(curves, measure).dropna(subset=["distance"])
     for key, part in rows.groupby("distance", sort=True):
         distance = int(float(str(key)))
-        found, colour, name = over_seeds(part), distance_colour(distance), distance_name(distance)
+        found, colour, name = over_seeds(part), distance_colour(distance), distance_name(distance) + addition
         steps, mean = found["step"].tolist(), found["mean"].to_numpy(float)
         spread = np.nan_to_num(found["std"].to_numpy(float))
         if spread.any():
@@ -185,17 +196,12 @@ def accuracy_chart(curves: pd.DataFrame) -> Chart:
                 "name": name,
                 "legendgroup": name,
                 "mode": "lines+markers",
-                "line": {"color": colour, "width": 2.5},
+                "line": {"color": colour, "width": 2.5, "dash": dash},
                 "marker": {"symbol": _PLOTLY_SYMBOLS[min(distance, 5)], "size": 7, "color": colour},
                 "hovertemplate": "step %{x}: %{y:.2f}<extra>" + name + "</extra>",
             }
         )
-    layout = {
-        "xaxis": {"title": {"text": "training step"}, "rangemode": "tozero"},
-        "yaxis": {"title": {"text": "accuracy"}, "range": [-0.03, 1.03]},
-        "margin": {"l": 55, "r": 10, "t": 10, "b": 45},
-    }
-    return {"data": traces, "layout": layout}
+    return traces
 
 
 def final_accuracies(curves: pd.DataFrame) -> dict[str, float]:

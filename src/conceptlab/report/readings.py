@@ -16,12 +16,14 @@ from conceptlab.store import Member
 
 
 def drawn_at_the_end(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
-    """For each class at the last evaluation: accuracy, what was drawn instead, how often two probes disagree."""
+    """For each class at the last evaluation: accuracy, also corrected for what the probe misreads where that is
+    measured; what was drawn instead, how often two probes disagree."""
     space = split.space
     raw = rows[rows["weights"] == "raw"]
     last = raw[raw["step"] == raw.groupby("member")["step"].transform("max")]
     members = last["member"].nunique()
     accuracy = select(last, "accuracy").groupby("class")["value"].mean()
+    corrected = select(last, "corrected").groupby("class")["value"].mean()
     disagreement = last[last["measure"] == "disagreement"].groupby("class")["value"].mean()
     shares = last[last["measure"] == "drawn"].groupby(["class", "variable"])["value"].sum() / members
     found = []
@@ -38,6 +40,7 @@ def drawn_at_the_end(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
                 "ink": ink_on(colour),
                 "accuracy": accuracy.get(code),
                 "shade": shade(float(accuracy.get(code, 0.0))),
+                "corrected": corrected.get(code),
                 "instead": [(str(other), float(share)) for other, share in instead.items() if share >= 0.005],
                 "disagreement": disagreement.get(code),
             }

@@ -27,6 +27,10 @@ MOST_SETTINGS = 16
 MOST_TIMELINES = 12
 # Characters below which the samples of a member show too little: with less room, fewer members are shown.
 LEAST_TIMELINE = 60_000
+_CORRECTED = (
+    "Accuracies are as the probe reads. Corrected for what it misreads on real images, they are dashed in the curves "
+    "and have a column of their own; claims about data of your own rest on the corrected ones."
+)
 
 
 @dataclass
@@ -42,6 +46,11 @@ class Setting:
     ways: Chart | None = None
     ways_caption: str = ""
     drawn: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def corrected(self) -> bool:
+        """Whether accuracies are also corrected for the errors of the probe, as on real images."""
+        return any(row["corrected"] is not None for row in self.drawn)
 
 
 @dataclass
@@ -84,6 +93,8 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
             f"{len(whole)} of {len(ids)} members are complete; "
             + ("curves and tables rest on these." if whole else "what there is so far is shown.")
         )
+    if (table["measure"] == "corrected").any():
+        found.notes.append(_CORRECTED)
     for member in usable:
         found.members.append(_member_row(member, labels[member.id]))
     # A failed or unfinished member would bend the mean of the others; alone it is better than nothing.

@@ -135,18 +135,18 @@ def drawn(setting: Setting) -> Any:
     rows = []
     for row in setting.drawn:
         instead = ", ".join(f"{code} {share:.0%}" for code, share in row["instead"]) or "–"
-        accuracy = "–" if row["accuracy"] is None else f"{row['accuracy']:.2f}"
+        shares = [row["accuracy"], row["corrected"]] if setting.corrected else [row["accuracy"]]
         rows.append(
             html.Tr(
                 [
                     html.Td(chip(row["code"], row["distance"], row["words"])),
                     html.Td(row["words"]),
-                    html.Td(accuracy, className="num"),
+                    *(html.Td("–" if share is None else f"{share:.2f}", className="num") for share in shares),
                     html.Td(instead, className="num"),
                 ]
             )
         )
-    names = ("Asked for", "", "Right", "Drawn instead")
+    names = ("Asked for", "", "Right", *(["Corrected"] if setting.corrected else []), "Drawn instead")
     head = html.Thead(html.Tr([html.Th(name, scope="col") for name in names]))
     table = html.Table([head, html.Tbody(rows)], className="drawn")
     return html.Details([html.Summary("What was drawn at the last evaluation, all seeds"), table])

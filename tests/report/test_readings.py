@@ -1,0 +1,55 @@
+"""Accuracies in the training section: as the probe reads, and corrected for what it misreads on real images."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from conceptlab.report import report
+from conceptlab.report.charts import accuracy_chart
+from conceptlab.report.readings import drawn_at_the_end
+from tests.figures import synthetic
+from tests.report.reading import read
+
+METRICS = synthetic.metrics
+
+
+def with_corrected(split, seed=0, steps=synthetic.STEPS):
+    """What is read as 1 is 1, what is read less is less by a tenth."""
+    found = METRICS(split, seed, steps)
+    read_ = found[(found["measure"] == "accuracy") & (found["variable"] == "")]
+    corrected = read_.assign(measure="corrected", value=0.9 * read_["value"])
+    return pd.concat([found, corrected], ignore_index=True)
+
+
+def test_both_are_shown_and_said_to_be_what_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipes = [synthetic.recipe(0), synthetic.recipe(1)]
+    plain = read(
+        report([synthetic.figure_run(tmp_path / "plain", recipes, steps=(500, 1000))], tmp_path / "a.html")
+    )
+    monkeypatch.setattr(synthetic, "metrics", with_corrected)
+    real = read(
+        report([synthetic.figure_run(tmp_path / "real", recipes, steps=(500, 1000))], tmp_path / "b.html")
+    )
+    for said in (
+        "Accuracies are as the probe reads.",
+        "claims about data of your own rest on the corrected ones",
+    ):
+        assert said in real.text
+        assert said not in plain.text
+    assert "Accuracy Corrected Drawn instead" in " ".join(real.text.split())
+    assert "Accuracy Drawn instead" in " ".join(plain.text.split())
+
+
+def test_corrected_accuracies_have_a_line_and_a_column_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    split = synthetic.cube_split()
+    monkeypatch.setattr(synthetic, "metrics", with_corrected)
+    curves = synthetic.curves(split, seeds=2).assign(member="m")
+    lines = {trace["name"]: trace for trace in accuracy_chart(curves)["data"] if "name" in trace}
+    read_, corrected = lines["distance 1"], lines["distance 1, corrected"]
+    assert (read_["line"]["dash"], corrected["line"]["dash"]) == ("solid", "dash")
+    assert corrected["y"] == pytest.approx([0.9 * y for y in read_["y"]], abs=1e-3)
+    for row in drawn_at_the_end(curves, split):
+        assert row["corrected"] == pytest.approx(0.9 * row["accuracy"])
