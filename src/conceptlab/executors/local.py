@@ -30,6 +30,7 @@ from conceptlab.executors.room import least_bytes
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
 from conceptlab.training import cohort_key
+from conceptlab.training.cost import check_start
 from conceptlab.training.threads import one_thread
 
 
@@ -63,8 +64,10 @@ def pending(recipes: Iterable[Recipe], store: Store) -> list[Recipe]:
 
 
 def check_starts(todo: Iterable[Recipe], store: Store) -> None:
-    """What is to be fine-tuned needs the weights it starts from: found out before hours of other work."""
+    """What is to be fine-tuned needs the weights it starts from, of a network like its own: found out before hours of
+    other work."""
     for recipe in todo:
+        check_start(recipe)
         before = recipe.before
         if before is None or not store.is_done(before) or starts_from_failed(recipe, store):
             continue

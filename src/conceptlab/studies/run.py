@@ -25,7 +25,7 @@ from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.studies.varied import refuse_unmeasured, refuse_varied
 from conceptlab.training import check_data
-from conceptlab.training.cost import model_flops, once_for_all_seeds, world_of
+from conceptlab.training.cost import check_start, model_flops, once_for_all_seeds, world_of
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.base import check_promises
 
@@ -201,6 +201,7 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
         # asked what they would draw. Each is done once.
         model_flops(recipe)
         evaluation_flops(recipe)
+        check_start(recipe)
     for process in {repr(recipe.process): recipe.process for recipe in recipes}.values():
         build_process(**process)
     probes = [probe for r in recipes for probe in (r.evaluation.probe, r.evaluation.second_probe) if probe]

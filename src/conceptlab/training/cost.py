@@ -15,6 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
 from conceptlab.denoisers import build as build_denoiser
+from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.training.threads import one_thread
@@ -89,6 +90,7 @@ class Network(NamedTuple):
     flops: int  # to evaluate it once on one image
     parameters: int
     outputs: int  # numbers that its layers give for one image
+    shapes: tuple[tuple[str, tuple[int, ...]], ...]  # of its parameters, by their names
 
 
 def network_of(recipe: Recipe) -> Network:
@@ -96,6 +98,28 @@ def network_of(recipe: Recipe) -> Network:
     world = world_of(recipe)
     part = json.dumps(dict(recipe.denoiser), sort_keys=True)
     return _measured(world.image_shape, world.condition_shape, part)
+
+
+@once_for_all_seeds
+def check_start(recipe: Recipe) -> None:
+    """What a member starts from has all its parameters: found out before that is trained."""
+    if recipe.before is None:
+        return
+    check_start(recipe.before)
+    held = dict(_parameters(recipe.before))
+    for name, shape in _parameters(recipe):
+        if held.get(name) != shape:
+            has = f"one of shape {held[name]}" if name in held else "none"
+            raise InputError(
+                f"start: a member cannot be fine-tuned from another network; its '{name}' has the shape {shape}, and "
+                f"what it starts from has {has}; give both the same denoiser, process and world"
+            )
+
+
+def _parameters(recipe: Recipe) -> list[tuple[str, tuple[int, ...]]]:
+    """Names and shapes of all that is trained, a learned noise schedule included."""
+    process = build_process(**recipe.process).named_parameters()
+    return [*network_of(recipe).shapes, *((f"process.{name}", tuple(p.shape)) for name, p in process)]
 
 
 @lru_cache(maxsize=1024)
@@ -120,7 +144,8 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
             f"denoiser '{json.loads(part)['name']}' gives {tuple(given.shape[1:])} for an image of {image_shape}; "
             "it must give as many channels, rows and columns"
         )
-    return Network(counter.flops, sum(p.numel() for p in denoiser.parameters()), sum(outputs))
+    shapes = tuple((name, tuple(p.shape)) for name, p in denoiser.named_parameters())
+    return Network(counter.flops, sum(math.prod(shape) for _, shape in shapes), sum(outputs), shapes)
 
 
 def _numbers(output: Any) -> int:
