@@ -62,6 +62,8 @@ def test_every_verdict_follows_from_the_tables_with_the_claims_as_they_are(runs,
                 new.verdict, new.strength, new.seeds, new.threshold,
             )  # fmt: skip
             assert old.statistic == new.statistic
+            # The fingerprint of all that was declared.
+            assert old.note.rpartition("; ")[2] == new.note.rpartition("; ")[2]
             if old.value is None or new.value is None:
                 assert old.value is new.value
             elif (

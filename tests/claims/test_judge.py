@@ -14,6 +14,7 @@ from conceptlab.claims import (
     NoData,
     PerSeed,
     calibrate,
+    definitions_hash,
     final_value,
     group_times,
     holm,
@@ -23,7 +24,6 @@ from conceptlab.claims import (
     ordering,
     outcome_per_seed,
     permuted,
-    thresholds_hash,
     to_json,
 )
 from conceptlab.errors import InputError
@@ -274,10 +274,14 @@ def test_a_null_claim_is_calibrated_through_the_whole_path_and_a_clear_effect_is
 
 def test_the_fingerprint_moves_with_every_fixed_setting_and_not_with_the_order():
     a, b = claim(), claim(id="c2")
-    assert thresholds_hash([a, b]) == thresholds_hash([b, a])
-    for change in ({"threshold": 0.1}, {"side": "below"}, {"resolution": 0.1}, {"id": "c3"}):
-        assert thresholds_hash([claim(**change), b]) != thresholds_hash([a, b])
-    assert thresholds_hash([a]) in verdict([1, 2, 3]).note
+    assert definitions_hash([a, b]) == definitions_hash([b, a])
+    for change in (
+        {"threshold": 0.1}, {"side": "below"}, {"resolution": 0.1}, {"id": "c3"},
+        {"statement": "It is otherwise."}, {"statistic": "another number"}, {"figure": "fig99"},
+        {"kind": "identity", "side": "below", "transform": "none"},
+    ):  # fmt: skip
+        assert definitions_hash([claim(**change), b]) != definitions_hash([a, b])
+    assert verdict([1, 2, 3]).note.endswith(f"; definitions {definitions_hash([a])}")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Claims: per-seed numbers in, verdicts out. How a verdict comes about is told in `docs/claims.md`."""
 
 from conceptlab.claims.calibration import Rates, calibrate, permuted
-from conceptlab.claims.claim import SHARE, Claim, Tables, thresholds_hash
+from conceptlab.claims.claim import SHARE, Claim, Tables, definitions_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
@@ -44,6 +44,7 @@ __all__ = [
     "correlation",
     "correlation_difference",
     "count_text",
+    "definitions_hash",
     "difference",
     "final_value",
     "geometric_mean",
@@ -64,7 +65,6 @@ __all__ = [
     "smallest",
     "student_interval",
     "summary",
-    "thresholds_hash",
     "tied",
     "time_ratio",
     "to_json",

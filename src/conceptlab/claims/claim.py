@@ -132,10 +132,14 @@ class Claim:
         return float(np.clip(TRANSFORMS[self.transform][1](np.array(value)), *self.limits))
 
 
-def thresholds_hash(claims: Sequence[Claim]) -> str:
-    """A fingerprint of everything that fixes the verdicts beforehand; the order of the claims is immaterial."""
+def definitions_hash(claims: Sequence[Claim]) -> str:
+    """A fingerprint of what claims say and of everything declared that fixes the verdicts beforehand; their order is
+    immaterial. What computes the statistic is code, and no part of it."""
     fixed = sorted(
-        [c.id, c.kind, c.side, c.transform, c.interval, float(c.threshold).hex(), float(c.resolution).hex()]
+        [
+            *(c.id, c.paper, c.figure, c.statement, c.statistic, c.kind, c.side, c.transform, c.interval),
+            *(float(number).hex() for number in (c.threshold, c.resolution)),
+        ]
         for c in claims
     )
     return hashlib.sha256(json.dumps(fixed).encode()).hexdigest()[:16]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims.claim import Claim, Tables, thresholds_hash
+from conceptlab.claims.claim import Claim, Tables, definitions_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import (
     centre,
@@ -76,7 +76,7 @@ def judge(claims: Iterable[Claim], tables: Tables, scale: str) -> list[Verdict]:
 
 def judge_measured(measured: Sequence[Measured], scale: str) -> list[Verdict]:
     """Verdicts in the order given; all claims of one paper form one Holm family, whatever their figure."""
-    fingerprint = thresholds_hash([m.claim for m in measured])
+    fingerprint = definitions_hash([m.claim for m in measured])
     families: dict[str, list[int]] = defaultdict(list)
     for i, m in enumerate(measured):
         known = len(m.values) - m.claim.transformed(m.values).unknown
@@ -230,4 +230,4 @@ def _head(claim: Claim) -> dict[str, Any]:
 
 
 def _note(parts: Sequence[str], fingerprint: str) -> str:
-    return "; ".join([part for part in parts if part] + [f"thresholds {fingerprint}"])
+    return "; ".join([part for part in parts if part] + [f"definitions {fingerprint}"])
