@@ -40,8 +40,19 @@ def test_figures_are_drawn_and_judged_from_shared_members(runs):
     assert len(members) == 16, "three experiments, two more reaches, three things told; two seeds"
     for id_, figure_run in runs.items():
         assert [p.stem for p in figure_run.pictures] == [id_]
-        assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)
+        assert [v.id for v in figure_run.verdicts] == [c.id for c in STUDY.figure(id_).claims_at("tiny")]
     assert len(verdict_table(runs["length"].verdicts)) == len(runs["length"].verdicts)
+
+
+@pytest.mark.parametrize("id_", ["length", "crowding"])
+def test_ranges_that_are_not_trained_at_a_scale_are_not_asked_about(runs, id_):
+    """They would stand there without a value for ever, as if more seeds could decide them."""
+    figure = STUDY.figure(id_)
+    assert {claim.id.rpartition("-")[2] for claim in figure.claims_at("paper")} == {"3", "5"}
+    assert figure.claims_at("paper") == figure.claims
+    for scale in ("tiny", "small"):
+        assert {claim.id.rpartition("-")[2] for claim in figure.claims_at(scale)} == {"3"}
+    assert all(verdict.seeds for verdict in runs[id_].verdicts)
 
 
 def test_everything_asked_for_was_measured(runs):

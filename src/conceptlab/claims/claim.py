@@ -60,7 +60,8 @@ class Claim:
     `resolution` is the standard error of one seed's value that the measurement alone would cause, on the
     transformed scale: the spread over seeds is never believed to be smaller. Without it, seeds that tie
     exactly decide nothing. `limits` are what the statistic can be at all: an interval is told no further, and
-    decided as it was. An `identity` holds if no error exceeds the threshold; it has no interval.
+    decided as it was. An `identity` holds if no error exceeds the threshold; it has no interval. `scales` are those
+    at which there is what it speaks of: at others it is not asked.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Claim:
     interval: Literal["student", "proportion"] = "student"
     resolution: float = 0.0
     limits: tuple[float, float] = (-math.inf, math.inf)
+    scales: tuple[str, ...] = ("tiny", "small", "paper")
 
     def __post_init__(self) -> None:
         def wrong(what: str) -> InputError:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from conceptlab import executors
-from conceptlab.claims import Measured, judge_measured, measure, write_claims
+from conceptlab.claims import Claim, Measured, judge_measured, measure, write_claims
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
@@ -263,7 +263,7 @@ def judge_study(study: Study, scale: str, store: Store) -> None:
     measured, where = [], []
     for figure in study.figures:
         run = store.figure(study.name, scale, figure.id)
-        found = _measured(figure, run)
+        found = _measured(figure.claims_at(scale), run)
         measured += found
         where += [run] * len(found)
     verdicts = judge_measured(measured, scale)
@@ -271,12 +271,12 @@ def judge_study(study: Study, scale: str, store: Store) -> None:
         write_claims(run.path / "claims.json", [v for v, place in zip(verdicts, where) if place == run])
 
 
-def _measured(figure: Figure, run: FigureRun) -> list[Measured]:
+def _measured(claims: Sequence[Claim], run: FigureRun) -> list[Measured]:
     """What a figure that has been run says of its claims. Its damage must not keep others from their verdicts, and its
     own must not be judged on what is left of it."""
     try:
         tables = run.tables if run.is_there else {}
-        return measure(figure.claims, tables, run.failures) if tables else []
+        return measure(claims, tables, run.failures) if tables else []
     except InputError as error:
         LOG.warning("left out: %s", error)
         return []

@@ -58,6 +58,10 @@ class Figure:
     # How many seeds it takes at a scale unless told, where not as many as its study: large sweeps take fewer.
     seeds: Mapping[str, int] = field(default_factory=dict)
 
+    def claims_at(self, scale: str) -> tuple[Claim, ...]:
+        """The claims that are asked at a scale."""
+        return tuple(claim for claim in self.claims if scale in claim.scales)
+
 
 @dataclass(frozen=True)
 class Study:

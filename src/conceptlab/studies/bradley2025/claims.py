@@ -8,11 +8,17 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables, difference, value_per_seed
+from conceptlab.studies.bradley2025.settings import SIZES
 from conceptlab.studies.bradley2025.tables import WHOLE
 
 RANGES = (3, 5)
 """Largest numbers of objects in training for which claims are made: with one, experiments 1 and 2 are the same."""
 _KEPT = "mean share of conditions met at all K beyond training, relative to the share at the largest trained number"
+
+
+def scales_of(trained: int) -> tuple[str, ...]:
+    """The scales at which there are members of a training range."""
+    return tuple(scale for scale, size in SIZES.items() if trained in size.trained)
 
 
 def _chosen(tables: Tables, column: str, experiment: str, trained: int, reach: int | None = None) -> PerSeed:
@@ -49,6 +55,7 @@ def _length(
         measure=partial(_further, column, one, other, trained),
         threshold=0.0,
         side="above",
+        scales=scales_of(trained),
     )
 
 

@@ -17,7 +17,7 @@ from conceptlab import figures
 from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
 from conceptlab.errors import InputError
 from conceptlab.measures.length import KEPT
-from conceptlab.studies.bradley2025.claims import RANGES
+from conceptlab.studies.bradley2025.claims import RANGES, scales_of
 from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES, k_axis, trained_text, value_lines
 from conceptlab.studies.bradley2025.recipes import experiments
 from conceptlab.studies.bradley2025.settings import SIZES, TRAINED_SEEDS
@@ -98,6 +98,7 @@ CLAIMS = tuple(
             measure=partial(_kept, "3", trained),
             threshold=KEPT,
             side="above",
+            scales=scales_of(trained),
         ),
         Claim(
             id=f"bradley2025.alone-further-{trained}",
@@ -109,6 +110,7 @@ CLAIMS = tuple(
             measure=partial(_further, trained),
             threshold=0.0,
             side="above",
+            scales=scales_of(trained),
         ),
     )
 )
