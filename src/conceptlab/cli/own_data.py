@@ -15,18 +15,8 @@ if TYPE_CHECKING:
     from conceptlab.studies import Figure, Study
     from conceptlab.worlds import DataOptions
 
-OPTIONS = (
-    "data",
-    "world",
-    "train",
-    "test",
-    "variables",
-    "continuous",
-    "resolution",
-    "mode",
-    "table",
-    "files",
-)
+_DATA_OPTIONS = ("variables", "continuous", "resolution", "mode", "table", "files")
+OPTIONS = ("data", "world", "train", "test", *_DATA_OPTIONS)
 """Options of `run` that only own data have."""
 
 
@@ -64,6 +54,10 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
         world = open_data(options.data, _data_options(options))
         words = ["--data", str(options.data), *_data_words(options)]
     else:
+        if given := [name for name in _DATA_OPTIONS if is_given(getattr(options, name))]:
+            raise InputError(
+                f"--{', --'.join(given)}: for --data, not for --world; set a world with --set world.…"
+            )
         prefix = "world."
         world = build(
             options.world, **{k[len(prefix) :]: v for k, v in settings.items() if k.startswith(prefix)}
@@ -80,14 +74,13 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
 def _data_options(options: argparse.Namespace) -> DataOptions:
     from conceptlab.worlds import DataOptions
 
-    names = ("variables", "continuous", "resolution", "mode", "table", "files")
-    return DataOptions(**{name: getattr(options, name) for name in names})
+    return DataOptions(**{name: getattr(options, name) for name in _DATA_OPTIONS})
 
 
 def _data_words(options: argparse.Namespace) -> list[str]:
     """The options about the data, as they were written."""
     words: list[str] = []
-    for name in ("variables", "continuous", "resolution", "mode", "table", "files"):
+    for name in _DATA_OPTIONS:
         value = getattr(options, name)
         if is_given(value):
             words += [f"--{name}", *(map(str, value) if isinstance(value, list) else [str(value)])]
