@@ -162,6 +162,11 @@ def test_shares_of_seeds_use_the_exact_binomial():
     nowhere = share([False] * 1000, threshold=0.01, side="below")
     assert nowhere.verdict == "reproduced"
     assert nowhere.ci_high == pytest.approx(0.00368, abs=1e-5)
+    # A seed without an outcome may be either: what is shown stays a share, and within its interval.
+    unknown = share([True] * 60 + [False] * 39 + [None], threshold=0.5)
+    assert unknown.value == pytest.approx(0.605)
+    assert "middle of bounds on the share" in unknown.note
+    assert share([None, None], threshold=0.5).value is None
 
 
 def test_identities_compare_the_largest_error_and_stay_out_of_holm():

@@ -143,6 +143,15 @@ def proportion_p(values: PerSeed, bar: float) -> tuple[float, float]:
     return min(1.0, above), min(1.0, below)
 
 
+def share_centre(values: PerSeed) -> tuple[float | None, str]:
+    """The share of seeds that succeeded; with unknown seeds, of which none or all may have, the middle between both."""
+    if values.unknown == len(values):
+        return None, ""
+    sure, possible = _successes(values)
+    about = "" if sure == possible else "value is the middle of bounds on the share"
+    return (sure + possible) / (2 * len(values)), about
+
+
 def centre(values: PerSeed) -> tuple[float | None, str]:
     """The number shown for a claim: the mean, or with censored seeds the median or a bound on it."""
     if not len(values):

@@ -24,6 +24,7 @@ from conceptlab.claims.interval import (
     proportion_p,
     seeds_to_agree,
     seeds_to_decide,
+    share_centre,
     student_interval,
     student_p,
     undecidable,
@@ -127,7 +128,8 @@ def _p_values(m: Measured) -> tuple[float, float]:
 
 def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerprint: str) -> Verdict:
     claim, values = m.claim, m.claim.transformed(m.values)
-    number, about = centre(values)
+    # The median of outcomes that are 0 or 1 is no share of them.
+    number, about = share_centre(values) if claim.interval == "proportion" else centre(values)
     unknown = max(m.values.unknown, values.unknown)
     notes, ends, outcome = [m.failures.note, about], (-np.inf, np.inf), "inconclusive"
     if level is None:
