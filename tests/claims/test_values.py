@@ -196,6 +196,24 @@ def test_rank_correlation_with_times_never_reached_is_bounded_by_every_order_the
     }
 
 
+def test_rank_correlation_is_bounded_on_both_sides_where_ratios_have_no_end_on_either():
+    known, possible = [5.0, 3.0], []
+    for low, high in itertools.product(
+        itertools.permutations([-2.0, -1.0]), itertools.permutations([10.0, 11.0])
+    ):
+        possible.append(
+            stats.spearmanr(range(6), [low[0], known[0], high[0], low[1], high[1], known[1]]).statistic
+        )
+    open_ended = _settings([-INF, known[0], INF, -INF, INF, known[1]])
+    for columns in (("d", "y"), ("y", "d")):
+        found = correlation(open_ended, *columns)
+        assert (found.low, found.high) == (pytest.approx(min(possible)), pytest.approx(max(possible)))
+    # One alone on each side has its rank for certain.
+    assert bounds(correlation(_settings([-INF, 2.0, INF]), "y", "d")) == {
+        0: (pytest.approx(1), pytest.approx(1))
+    }
+
+
 def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order():
     coarse, fine, known = [1, 1, 1, 1, 2, 2], [1.0, 2, 2, 3, 4, 4], [1.0, 2.0, 1.5]
     possible = []

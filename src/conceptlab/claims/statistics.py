@@ -68,9 +68,9 @@ def correlation(
 ) -> PerSeed:
     """Within each seed the correlation of two columns over its settings (judge it with `transform="fisher"`).
 
-    A value of +inf is a time never reached. Spearman's ρ then has exact bounds, since such settings hold the top
-    ranks in an unknown order (unless both columns have several: the seed is unknown); Pearson's r does not exist, and
-    the seed is unknown.
+    A value of +inf is a time never reached, one of -inf the logarithm of a ratio to such a time. Spearman's ρ then has
+    exact bounds, since such settings hold the top or the bottom ranks in an unknown order (unless both columns have
+    several: the seed is unknown); Pearson's r does not exist, and the seed is unknown.
     """
     _need(frame, "seed", x, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
@@ -86,7 +86,7 @@ def correlation(
 
 def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> PerSeed:
     """Within each seed how much better `x` ranks `y` than `other` does: the difference of two Spearman correlations
-    over the same settings, paired. Bounds are exact where `y` is +inf (never reached), as in `correlation`; several
+    over the same settings, paired. Bounds are exact where `y` is infinite (never reached), as in `correlation`; several
     such in `x` or `other` leave the seed unknown."""
     _need(frame, "seed", x, other, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
@@ -99,7 +99,7 @@ def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> P
 
 
 def _spearman_difference(x: Array, other: Array, y: Array) -> tuple[float, float]:
-    if max(np.isposinf(x).sum(), np.isposinf(other).sum()) > 1 or np.isnan(y).any():
+    if max(_unordered(x), _unordered(other)) > 1 or np.isnan(y).any():
         return math.nan, math.nan
     ranks = [scipy.stats.rankdata(_finite(column)) for column in (x, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
@@ -122,29 +122,34 @@ def _pearson(x: Array, y: Array) -> float:
 
 
 def _spearman(x: Array, y: Array) -> tuple[float, float]:
-    if np.isposinf(x).sum() > 1:
+    if _unordered(x) > 1:
         x, y = y, x
-    if np.isnan(y).any() or np.isposinf(x).sum() > 1:
+    if np.isnan(y).any() or _unordered(x) > 1:
         return math.nan, math.nan
     x = _finite(x)
     ends = [_pearson(scipy.stats.rankdata(x), scipy.stats.rankdata(filled)) for filled in _orders(y, x)]
     return min(ends), max(ends)
 
 
+def _unordered(x: Array) -> int:
+    """How many values are infinite on one side: several of them have no order."""
+    return int(max(np.isposinf(x).sum(), np.isneginf(x).sum()))
+
+
 def _finite(x: Array) -> Array:
-    """A single time never reached as one beyond all others; for ranks any such number will do."""
-    return np.where(np.isposinf(x), np.max(x[~np.isposinf(x)], initial=0.0) + 1, x)
+    """At most one value on either side is infinite: as a number beyond all others."""
+    return next(_orders(x, x))
 
 
 def _orders(y: Array, weight: Array) -> Iterator[Array]:
-    """`y` with what was never reached (+inf) beyond all that was, sorted against a weight and with it: for ranks any
-    such numbers will do."""
-    never = np.isposinf(y)
-    top = np.max(y[~never], initial=0.0)
-    rank = scipy.stats.rankdata(weight[never], method="ordinal") if never.any() else np.array([])
-    for order in (len(rank) + 1 - rank, rank):
+    """`y` with what is infinite beyond all that is not, sorted against a weight and with it: for ranks any such numbers
+    will do."""
+    known = y[np.isfinite(y)]
+    above, below = np.max(known, initial=0.0), np.min(known, initial=0.0) - len(y) - 1
+    for sense in (-1, 1):
         filled = y.copy()
-        filled[never] = top + order
+        for never, end in ((np.isposinf(y), above), (np.isneginf(y), below)):
+            filled[never] = end + scipy.stats.rankdata(sense * weight[never], method="ordinal")
         yield filled
 
 
