@@ -141,6 +141,17 @@ def test_pairs_put_the_concept_foretold_to_be_slower_on_top() -> None:
     assert predict.typical_error(pairs.iloc[:1], "sim").low.tolist() == pytest.approx([math.log(4 / 3)])
 
 
+def test_a_pair_of_which_neither_was_learnt_says_nothing_and_a_seed_without_pairs_counts_against() -> None:
+    tables = fake.rivals(np.random.default_rng(0), 3, 0.3)
+    pairs = tables["pairs"]
+    # Seed 1 lacks a pair that the others have; seed 2 learnt none.
+    left = pairs[(pairs["seed"] == 0) | ((pairs["seed"] == 1) & (pairs["sim"] > 0))]
+    for claim in predict.CLAIMS:
+        found = claim.measure({**tables, "pairs": left})
+        assert found.seeds == (0, 1, 2)
+        assert np.isfinite(found.low).tolist() == [True, True, False], claim.id
+
+
 def test_both_figures_draw_what_they_would_meet() -> None:
     rng, results = np.random.default_rng(0), Results([], "small", (0, 1))
     swings = fake.bridge(rng, 2, 0.1)["swings"]

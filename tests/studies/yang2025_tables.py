@@ -176,7 +176,7 @@ def foretold(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
     sim = np.tile(np.linspace(0.0, 2.0, 20), seeds)
     measured = effect * sim + 0.3 * rng.standard_normal(len(sim))
     columns = {"seed": np.repeat(range(seeds), 20), "sim": sim, "measured": measured}
-    return {"pairs": pd.DataFrame(columns)}
+    return {"pairs": pd.DataFrame(columns), "concepts": pd.DataFrame({"seed": range(seeds)})}
 
 
 def rivals(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
@@ -184,8 +184,5 @@ def rivals(rng: np.random.Generator, seeds: int, effect: float) -> Tables:
     tables = foretold(rng, seeds, 1.0)
     pairs = tables["pairs"]
     measured = pairs["sim"] + 0.5 + 0.1 * rng.standard_normal(len(pairs))
-    return {
-        "pairs": pairs.assign(
-            measured=measured, baseline=pairs["sim"] - effect + 0.1 * rng.standard_normal(len(pairs))
-        )
-    }
+    baseline = pairs["sim"] - effect + 0.1 * rng.standard_normal(len(pairs))
+    return {**tables, "pairs": pairs.assign(measured=measured, baseline=baseline)}

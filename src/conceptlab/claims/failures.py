@@ -41,10 +41,7 @@ class Failures:
 
     def kept(self, values: PerSeed) -> PerSeed:
         """The values with all failed seeds among them; one of which nothing is left is unknown."""
-        lost = self.without_value(values)
-        ends = np.full(len(lost), np.inf)
-        low, high = np.append(values.low, -ends), np.append(values.high, ends)
-        return PerSeed((*values.seeds, *lost), low, high)
+        return values.among(self.how)
 
     def whole(self, values: PerSeed) -> int:
         """How many seeds have a value and no failed member."""

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import scipy
 
-from conceptlab.claims.values import Array, NoData, PerSeed, align
+from conceptlab.claims.values import Array, NoData, PerSeed
 from conceptlab.errors import InputError
 
 # The reduction as a ufunc and the number it starts from.
@@ -59,8 +59,7 @@ def final_value(frame: pd.DataFrame, over: Reduction = "mean", value: str = "val
     """`value_per_seed` at the last step; a seed that has not come that far is unknown."""
     _need(frame, "seed", "step", value)
     done = value_per_seed(frame[frame["step"] == frame["step"].max()], over, value)
-    everyone = PerSeed.exact(dict.fromkeys(frame["seed"].unique(), math.nan))
-    return align([done, everyone])[1][0]
+    return done.among(frame["seed"])
 
 
 def correlation(

@@ -7,7 +7,7 @@ every difference, ratio and minimum is what lets a verdict hold in the worst cas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -73,6 +73,12 @@ class PerSeed:
     def map_increasing(self, function: Callable[[Array], Array]) -> PerSeed:
         """An increasing function of every value; bounds go through it unchanged in order."""
         return PerSeed(self.seeds, function(self.low), function(self.high))
+
+    def among(self, seeds: Iterable[Hashable]) -> PerSeed:
+        """The values with all these seeds among them; one that has none is unknown, not dropped."""
+        lost = [seed for seed in dict.fromkeys(seeds) if seed not in self.seeds]
+        ends = np.full(len(lost), np.inf)
+        return PerSeed((*self.seeds, *lost), np.append(self.low, -ends), np.append(self.high, ends))
 
 
 def align(parts: Sequence[PerSeed]) -> tuple[tuple[Hashable, ...], list[PerSeed]]:
