@@ -61,6 +61,16 @@ def test_blots_do_not_swing() -> None:
     assert never[["swing", "noise", "speed"]].isna().all(axis=None)
 
 
+def test_a_seed_of_which_one_run_hardly_draws_is_unknown() -> None:
+    swings = fake.bridge(np.random.default_rng(0), 5, 0.1)["swings"]
+    whole = swings["seed"].max()
+    hardly = (swings["separation"] == swings["separation"].min()) & (swings["seed"] < whole)
+    swings.loc[hardly, ["swing", "noise", "speed"]] = math.nan
+    for claim in bridge.CLAIMS:
+        known = np.isfinite(claim.measure({"swings": swings}).low)
+        assert known.tolist() == [False] * int(whole) + [True], claim.id
+
+
 def test_a_jump_into_the_first_drawing_is_no_speed() -> None:
     drawing = (STEPS >= 300).astype(float)
     jumps = np.where(STEPS >= 300, STEADY, 5.0)

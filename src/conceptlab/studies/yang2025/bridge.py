@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference, value_per_seed
 from conceptlab.studies.park2024.recipes import TARGET, sweep
 from conceptlab.studies.park2024.tables import curves, drawing_from, signal_of, signals
 from conceptlab.studies.study import Figure, Results
@@ -89,8 +89,9 @@ def _half(tables: Tables, *, low: bool) -> pd.DataFrame:
 
 
 def _excess(tables: Tables, *, low: bool) -> PerSeed:
+    """A seed of which a run hardly draws is unknown: its other separations would be another number."""
     rows = _half(tables, low=low)
-    return PerSeed.exact((rows["swing"] - rows["noise"]).groupby(rows["seed"]).mean())
+    return value_per_seed(rows.assign(value=rows["swing"] - rows["noise"]))
 
 
 CLAIMS = (
