@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,13 @@ def test_critical_time_is_the_first_step_that_reaches_the_level(p: float, n: int
     t = toy.critical_time(p, n, level)
     assert toy.success_probability(t, p, n) >= level
     assert toy.success_probability(t - 1, p, n) < level
+
+
+def test_critical_time_of_a_level_that_a_step_meets_exactly() -> None:
+    assert toy.critical_time(0.3, 1, 0.51) == 2
+    for p, n, t in itertools.product((0.5, 0.3, 0.1, 1e-3), range(1, 6), range(1, 30)):
+        level = float(toy.success_probability(t, p, n))
+        assert level == 1 or toy.critical_time(p, n, level) == t
 
 
 def test_tiny_rates_keep_their_digits() -> None:

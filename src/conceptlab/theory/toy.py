@@ -38,7 +38,9 @@ def critical_time(p: float, n: int, level: float) -> int:
         raise InputError(f"the level to reach is {level}; it must lie strictly between 0 and 1")
     if p == 1:
         return 1
-    return math.ceil(math.log1p(-(level ** (1 / n))) / math.log1p(-p))
+    near = math.ceil(math.log1p(-(level ** (1 / n))) / math.log1p(-p))
+    # Where a step meets the level exactly, rounding may put the quotient just behind it.
+    return near - 1 if success_probability(near - 1, p, n) >= level else near
 
 
 def simulate(p: float, n: int, steps: int, runs: int, seed: int) -> Floats:
