@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from pathlib import Path
 
@@ -61,6 +62,9 @@ def test_every_figure_makes_tables_and_draws_them(id_: str, micro: Results) -> N
     assert all(len(table) for table in tables.values())
     picture = figure.draw(micro, tables)
     assert len(picture.axes) >= 2
+    lettered = {text.get_text() for ax in picture.axes for text in ax.texts}
+    told = re.findall(r"(?<=[.;] )[a-z](?=: )", picture.get_supxlabel())
+    assert lettered >= set(told), "the caption tells of a panel that is not there"
     assert len(judge(figure.claims, tables, "tiny")) == len(figure.claims)
 
 

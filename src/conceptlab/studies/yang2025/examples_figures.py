@@ -47,6 +47,7 @@ def draw_entries(results: Results, tables: Tables) -> Picture:
     """Figures 5, 8 and 9: one row a run, entries and OOD loss; last column, what all random starts do."""
     runs = _runs(tables)
     page = figures.figure(columns=2, height=0.6 + 2.15 * len(runs))
+    band = ""
     axes = page.subplots(len(runs), 3, squeeze=False)
     letters = iter("abcdef")
     for row, run in zip(axes, runs):
@@ -58,15 +59,16 @@ def draw_entries(results: Results, tables: Tables) -> Picture:
             figures.panel(row[2], next(letters), "All random starts")
             _descents(row[2], tables["starts"])
         else:
-            figures.panel(row[2], next(letters), f"First {tables['band']['seed'].nunique()} random starts")
+            letter = next(letters)
+            band = f" {letter}: geometric mean and the middle 80 % of starts."
+            figures.panel(row[2], letter, f"First {tables['band']['seed'].nunique()} random starts")
             drawing.log_band(row[2], tables["band"], "step", "ood", figures.Line(MUTED))
             drawing.loss_axes(row[2], "OOD loss / its start", "step", floor=_FLOOR)
             row[2].set_xlim(0, 1.5 * _horizon(_of(tables, "curves", "random")))
     _caption(
         page,
         tables,
-        f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss{_values(tables)}. "
-        "f: geometric mean and the middle 80 % of starts.",
+        f" Dots: turning points by more than {FINE_LEVEL:g} of the starting loss{_values(tables)}.{band}",
     )
     return page
 
@@ -75,7 +77,7 @@ def _values(tables: Tables) -> str:
     """The levels of the turning points of the random start, where they are too many to stand in the panel."""
     found = turning_points(_of(tables, "curves", "random")["ood"].to_numpy()).value[0]
     inner = found[np.isfinite(found)][1:-1]
-    return ": " + ", ".join(f"{level:.3g}" for level in inner) if len(inner) > _LABELLED else ""
+    return ": " + ", ".join(f"{level:#.3g}" for level in inner) if len(inner) > _LABELLED else ""
 
 
 def entries(ax: Axes, table: pd.DataFrame, until: float) -> None:
@@ -121,7 +123,7 @@ def _mark_turns(ax: Axes, steps: np.ndarray, loss: np.ndarray) -> None:
     ax.plot(steps[inner], loss[inner], "o", ms=4, color=INK, mec="white", mew=0.6, zorder=5)
     for number, index in enumerate(inner if len(inner) <= _LABELLED else ()):
         offset = (0, -9) if number % 2 == 0 else (0, 4)
-        drawing.label_at(ax, (float(steps[index]), float(loss[index])), f"{loss[index]:.3g}", INK, offset)
+        drawing.label_at(ax, (float(steps[index]), float(loss[index])), f"{loss[index]:#.3g}", INK, offset)
 
 
 def _descents(ax: Axes, starts: pd.DataFrame) -> None:
