@@ -166,7 +166,7 @@ def _times(ax: Axes, times: pd.DataFrame) -> None:
     ax.set_xlim(*ends)
     ax.set_xlabel("predicted for the weakest concept (epochs)")
     ax.set_ylabel("measured (epochs)")
-    drawing.key(ax, title="concepts", title_fontsize=7, loc="lower right", ncols=2, columnspacing=0.6)
+    drawing.key(ax, title="concepts", title_fontsize=7, loc="upper left", ncols=2, columnspacing=0.6)
 
 
 FIGURES = (

@@ -88,7 +88,7 @@ def _draw(results: Results, tables: Tables) -> Picture:
         f"µ = (.7, 1.7, 3), the same start in a and b (seed {shown}). w₁₁ ends above ½ in "
         f"{(ended[_SCRIPTS] > 0.5).mean():.0%} of {len(ended[_SCRIPTS])} starts as in the scripts "
         f"({(~np.isfinite(ended[_SCRIPTS])).mean():.0%} explode) and in {(ended[_DESCENT] > 0.5).mean():.0%} by "
-        "descent on U. c: all starts; below 0 no U has UUᵀ = W.",
+        "descent on U. c: all starts, orange as in the scripts, blue by descent on U; below 0 no U has UUᵀ = W.",
     )
     return page
 
@@ -108,8 +108,6 @@ def _eigenvalues(ax: Axes, entries: pd.DataFrame) -> None:
     colours = {_SCRIPTS: "#D55E00", _DESCENT: figures.distance_colour(0)}
     for (method, _), rows in entries.groupby(["method", "seed"], sort=True):
         ax.plot(rows["step"], rows["lowest"], color=colours[str(method)], lw=0.8, alpha=0.7)
-    for method, colour in colours.items():
-        ax.plot([], [], color=colour, label=method)
     ax.axhline(0, color=RULE, lw=0.6, zorder=0)
     # An explosion may pass through any power of ten: a symmetric log axis keeps the ordinary range readable.
     ax.set_yscale("symlog", linthresh=1e-3)
@@ -117,7 +115,6 @@ def _eigenvalues(ax: Axes, entries: pd.DataFrame) -> None:
     ax.set_yticks((-1, -1e-2, 0, 1e-2, 1), ("-1", "-0.01", "0", "0.01", "1"))
     ax.minorticks_off()
     _steps_axis(ax)
-    drawing.key(ax, loc="lower left")
 
 
 def _steps_axis(ax: Axes) -> None:

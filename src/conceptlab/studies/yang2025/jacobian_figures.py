@@ -14,6 +14,7 @@ from conceptlab.studies.study import Results, Tables
 from conceptlab.studies.yang2025 import drawing
 from conceptlab.studies.yang2025.settings import LEVEL
 
+_FOOT = 1e-5  # a smaller swing, or none, is drawn here
 _ROLES = {"major": "#228833", "minor": "#D55E00", "irrelevant": "#c9cdd3"}
 
 
@@ -31,7 +32,8 @@ def draw_jacobian(results: Results, tables: Tables) -> Picture:
         )
         axes[1].plot([], [], color=shade, label=role)
     drawing.loss_axes(axes[1], "mean |entry|", "time (rate × steps)")
-    drawing.key(axes[1], loc="center right")
+    # Below the major entries, above all others.
+    drawing.key(axes[1], loc="upper right", bbox_to_anchor=(1.0, 0.9))
     figures.panel(axes[2], "c", "A minor entry turns")
     _turns(axes[2], tables["turns"])
     figures.panel(axes[3], "d", "Swing where predicted")
@@ -39,8 +41,8 @@ def draw_jacobian(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"UUᵀ flow, µ = (1, 2). b: {len(results.seeds)} Gaussian starts of scale .1; geometric mean and the middle "
-        "80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: random tasks, each from "
-        "starts correlated towards (+.99) and away from (-.99) the composition.",
+        "80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: random tasks from "
+        "starts correlated by +.99 (towards) and -.99 (away); 10⁻⁵ or less at the foot.",
     )
     return page
 
@@ -86,7 +88,7 @@ def _tasks(ax: Axes, tasks: pd.DataFrame) -> None:
         name = f"{column} the composition" if column == "towards" else "away from it"
         ax.scatter(
             tasks["start"],
-            tasks[column].clip(lower=1e-5),
+            tasks[column].clip(lower=_FOOT),
             s=11,
             color=colour,
             marker=marker,
