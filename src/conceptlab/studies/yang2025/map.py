@@ -117,8 +117,8 @@ def _draw(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"Percent of {SIZES[results.scale].starts} random starts U(0) ~ N(0, τ²) of the UUᵀ flow (s = d) whose OOD "
-        f"loss falls, rises by more than {LEVEL:.0%} of its start and falls again. Towards, away: sign of the "
-        "initial minor entries' effect at the composition (w₁₂ for d = 2). Ratio: largest over smallest "
+        f"loss falls, rises by more than {LEVEL:.0%} of its start and falls again. Towards, away: of those whose "
+        "initial minor entries (w₁₂ for d = 2) pull to or from the composition. Ratio: largest over smallest "
         f"strength, geometric between. {unsettled} starts not settled.",
     )
     return page

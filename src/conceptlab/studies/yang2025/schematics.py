@@ -43,8 +43,8 @@ def _draw_sim(results: Results, tables: Tables) -> Picture:
     left.set_xlabel("concept 1")
     left.set_ylabel("concept 2")
     left.annotate("$x_b$: never seen", _SIM.mu, (6, 5), textcoords="offset points")
-    left.annotate("train: µ₁, σ₁", (1.0, 0), (0, 22), textcoords="offset points", ha="center")
-    left.annotate("train: µ₂, σ₂", (0, 2.0), (0, -32), textcoords="offset points", ha="center")
+    left.annotate("train: µ₁", (1.0, 0), (0, 22), textcoords="offset points", ha="center")
+    left.annotate("train: µ₂", (0, 2.0), (0, -32), textcoords="offset points", ha="center")
     left.set_xlim(-0.8, 1.8)
     left.set_ylim(-0.5, 2.6)
     figures.panel(right, "b", "What decides the speed: a = σ² + µ²/s")
@@ -58,8 +58,8 @@ def _draw_sim(results: Results, tables: Tables) -> Picture:
     right.set_ylabel("strength a")
     figures.caption(
         page,
-        "The network learns to copy its input from clusters on the axes and is tested where all concepts meet. "
-        "b: the part of µ in colour, that of σ in grey.",
+        "The network learns to copy its input from clusters on the axes and is tested where all concepts meet. Both "
+        "clusters vary by σ₁ along concept 1 and by σ₂ along concept 2. b: the part of µ in colour, that of σ in grey.",
     )
     return page
 
@@ -81,14 +81,14 @@ def _draw_images(results: Results, tables: Tables) -> Picture:
     left, right = page.subplots(1, 2, width_ratios=(1, 1.1))
     figures.panel(left, "a", "Concepts make images")
     _square(left)
-    figures.panel(right, "b", "Concept signal, the µ of images")
+    figures.panel(right, "b", "Concept signal, the µ² of images")
     colours = figures.variable_colours(["colour", "size"])
     for name, rows in tables["signal"].groupby("concept", sort=True):
         right.plot(
             rows["separation"], rows["signal"], "o-", color=colours[str(name)], ms=3.5, label=str(name)
         )
     right.set_xlabel("separation of the two colours")
-    right.set_ylabel("concept signal")
+    right.set_ylabel("mean squared pixel difference")
     right.set_ylim(bottom=0)
     drawing.key(right, loc="upper left")
     figures.caption(
@@ -140,7 +140,7 @@ FIGURES = (
     Figure(
         id="fig19",
         title="The images behind SIM",
-        shows="how concepts make images, which classes are trained on, and the concept signal that mu stands for",
+        shows="how concepts make images, which classes are trained on, and the concept signal that mu² stands for",
         tables=_image_tables,
         draw=_draw_images,
     ),
