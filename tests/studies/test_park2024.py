@@ -206,6 +206,15 @@ def test_a_band_on_a_logarithmic_axis_stays_on_it():
         assert np.asarray(area.vertices, dtype=float)[:, 1].min() > 0
 
 
+def test_figure_5_tells_of_a_grey_line_only_where_there_is_one():
+    every = synthetic.sweep(2, (0.175, 0.3))
+    times = run_times(every)
+    for time, there in ((1000.0, True), (np.nan, False)):
+        tables = {"curves": every, "times": times.assign(disentangled=time)}
+        text = STUDY.figure("fig5").draw(Results([], "paper", (0, 1)), tables).get_supxlabel()
+        assert ("Grey line" in text, "Nowhere" in text) == (there, not there)
+
+
 @pytest.mark.parametrize("figure", ["fig2", "fig5", "fig10", "fig16", "elicitation"])
 @pytest.mark.parametrize("separations", [synthetic.SEPARATIONS[:5], (0.175, 0.3)])
 def test_panels_at_the_edge_of_an_incomplete_row_are_labelled(figure, separations):

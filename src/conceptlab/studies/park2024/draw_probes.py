@@ -16,6 +16,10 @@ from conceptlab.studies.park2024.draw_capability import behaviour, capability, t
 from conceptlab.studies.study import Results, Tables
 
 _INK = "#1a1c20"
+_REGAINED = {
+    True: "Grey line: median time at which half of the lost disentanglement is regained.",
+    False: "Nowhere do half of the seeds regain half of the lost disentanglement.",
+}
 
 
 def draw_probe(
@@ -30,7 +34,7 @@ def draw_probe(
         chosen = figures.select(curves, measure, variable, cls)
         low, high = (0.0, 1.0) if measure == "disentanglement" else _range(chosen)
         logarithmic = low > 0 and high > 30 * low
-        count = curves["separation"].nunique()
+        count, marked = curves["separation"].nunique(), False
         for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
             figures.accuracy_axes(ax)
             for rows, line in (
@@ -53,15 +57,12 @@ def draw_probe(
             beside.set_ylabel(label if last else "")
             if not last:
                 beside.tick_params(labelright=False)
-            _mark(ax, times[times["separation"] == value], kind)
+            marked |= _mark(ax, times[times["separation"] == value], kind)
         seen = f" of the embedding, seen from {cls}" if cls else ""
         lines = "Blue dashed: training classes; red: behaviour, green: capability of class 11."
         scale = " (mean and band of its logarithm)" if logarithmic else ""
         text = f"Black: {label}{seen}{scale}. {lines} {drawing.PALE}"
-        marks = (
-            " Grey line: median time at which half of the lost disentanglement is regained." if kind else ""
-        )
-        drawing.seeds_caption(page, curves, text + marks)
+        drawing.seeds_caption(page, curves, f"{text} {_REGAINED[marked] if kind else ''}".rstrip())
         return page
 
     return draw
@@ -82,7 +83,9 @@ def _range(rows: pd.DataFrame) -> tuple[float, float]:
     return (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
 
 
-def _mark(ax: Axes, times: pd.DataFrame, kind: str) -> None:
+def _mark(ax: Axes, times: pd.DataFrame, kind: str) -> bool:
+    """A line at the median time of a kind, if half of the seeds reach it; whether they do."""
     median = drawing.median_time(times, kind) if kind else np.inf
     if np.isfinite(median):
         ax.axvline(median, color="#8a8f98", lw=0.9, ls=(0, (2, 2)), zorder=0)
+    return bool(np.isfinite(median))

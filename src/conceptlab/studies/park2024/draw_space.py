@@ -32,7 +32,8 @@ def draw_fig1(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "b", "Stronger signal, sooner learned")
     never = _times_by_signal(ax, times, signal_of(tables["signal"]))
     text = (
-        "a: since every training class is drawn (ring); dashed, these; solid, class 11; thin, single seeds."
+        "a: since every training class is drawn (ring) to the end (disc); dashed, these; solid, class 11; thin, single "
+        "seeds."
     )
     marks = f"b: a mark for each run; {never} never reach .5 (triangles)."
     drawing.seeds_caption(page, curves, f"{text} {marks}", bands=False)
