@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import torch
 
-from conceptlab import studies
+from conceptlab import figures, studies
 from conceptlab.claims import judge
 from conceptlab.store import Store
 from conceptlab.studies import Results
@@ -20,6 +20,7 @@ from conceptlab.studies.yang2025 import (
     STUDY,
     compositions,
     deep,
+    drawing,
     examples,
     failure,
     jacobian,
@@ -124,6 +125,16 @@ def test_swing_table_on_an_oracle_and_on_junk() -> None:
     loss = torch.stack([swing, steady, wiggle], dim=1)
     trained = Trained(steps, torch.zeros(6, 3, 1, 2), loss, loss, None)
     assert networks.swing_table(trained, (0, 1, 2), 0.01)["swings"].tolist() == [True, False, False]
+
+
+def test_the_middle_of_a_band_does_not_hang_on_how_near_to_zero_the_quickest_seeds_come() -> None:
+    middles = []
+    for learnt in (1e-5, 1e-30):
+        table = pd.DataFrame({"seed": range(5), "epoch": 1.0, "ood": [learnt, learnt, 0.01, 0.1, 1.0]})
+        ax = figures.figure(columns=1, height=2.0).subplots()
+        drawing.log_band(ax, table, "epoch", "ood", figures.Line("#000000"))
+        middles.append(float(np.asarray(ax.lines[0].get_ydata())[0]))
+    assert middles == pytest.approx([0.01, 0.01])
 
 
 def test_a_curve_keeps_what_can_be_drawn() -> None:

@@ -45,7 +45,7 @@ def draw_dimensions(results: Results, tables: Tables) -> Picture:
     _shares_by_depth(axes[3], tables["swings"], names)
     figures.caption(
         page,
-        f"{len(results.seeds)} seeds, µ = (1, 2). Thin lines: single seeds; thick: their mean. c: geometric mean and "
+        f"{len(results.seeds)} seeds, µ = (1, 2); {drawing.thin_text(len(results.seeds))}. c: median and "
         f"the middle 80 % of seeds. d: share whose OOD loss falls, rises by more than {LEVEL:.0%} of its start and "
         "falls again, with exact 95 % intervals.",
     )
@@ -95,7 +95,8 @@ def draw_three_layers(*, centres: bool, sigma: float) -> Callable[[Results, Tabl
         centre_text = " Green and blue: outputs at the two training centres." if centres else ""
         figures.caption(
             page,
-            f"Three layers, d = 3; {len(results.seeds)} seeds; thick: mean; c: geometric mean and the middle 80 %."
+            f"Three layers, d = 3; {len(results.seeds)} seeds; {drawing.thin_text(len(results.seeds))}. "
+            "c: median and the middle 80 % of seeds."
             f"{cut_text}{centre_text} Swing by more than {LEVEL:.0%}: {shares}.",
         )
         return page

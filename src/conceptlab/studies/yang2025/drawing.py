@@ -52,6 +52,12 @@ def path(
     return mean
 
 
+def thin_text(seeds: int) -> str:
+    """What the lines of `path` are, for a caption."""
+    which = f"the first {_THIN_PATHS} seeds" if seeds > _THIN_PATHS else "single seeds"
+    return f"thin lines: {which}; thick: mean of all"
+
+
 def outlined() -> list[effects.AbstractPathEffect]:
     """A thin white edge: crossing paths stay apart."""
     return [effects.Stroke(linewidth=2.8, foreground="white"), effects.Normal()]
@@ -82,15 +88,14 @@ def loss_axes(ax: Axes, ylabel: str, xlabel: str, floor: float = 1e-4) -> None:
 
 
 def log_band(ax: Axes, table: pd.DataFrame, x: str, y: str, look: figures.Line, floor: float = 1e-6) -> None:
-    """The geometric mean over seeds with the middle 80 % as band.
+    """The median over seeds with the middle 80 % as band, both on a log scale.
 
-    A loss spreads over decades between seeds: an arithmetic band would reach below zero.
+    A loss spreads over decades between seeds: an arithmetic band would reach below zero, and a geometric mean hangs on
+    how near to zero the quickest seeds have come, far below what is drawn.
     """
-    values = pd.Series(np.log(table[y].clip(lower=floor)))
-    grouped = values.groupby(table[x])
-    centre = grouped.mean()
-    moments = centre.index.to_numpy(float)
-    middle, low, high = (np.exp(part) for part in (centre, grouped.quantile(0.1), grouped.quantile(0.9)))
+    grouped = pd.Series(np.log(table[y].clip(lower=floor))).groupby(table[x])
+    moments = grouped.median().index.to_numpy(float)
+    low, middle, high = (np.exp(grouped.quantile(share)) for share in (0.1, 0.5, 0.9))
     ax.plot(moments, middle, color=look.colour, ls=look.dashes)
     if table["seed"].nunique() > 1:
         ax.fill_between(moments, low, high, color=look.colour, alpha=0.16, lw=0)

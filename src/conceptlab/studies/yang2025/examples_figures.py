@@ -60,7 +60,7 @@ def draw_entries(results: Results, tables: Tables) -> Picture:
             _descents(row[2], tables["starts"])
         else:
             letter = next(letters)
-            band = f" {letter}: geometric mean and the middle 80 % of starts."
+            band = f" {letter}: median and the middle 80 % of starts."
             figures.panel(row[2], letter, f"First {tables['band']['seed'].nunique()} random starts")
             drawing.log_band(row[2], tables["band"], "step", "ood", figures.Line(MUTED))
             drawing.loss_axes(row[2], "OOD loss / its start", "step", floor=_FLOOR)

@@ -40,7 +40,7 @@ def draw_jacobian(results: Results, tables: Tables) -> Picture:
     _tasks(axes[3], tables["tasks"])
     figures.caption(
         page,
-        f"UUᵀ flow, µ = (1, 2). b: {len(results.seeds)} Gaussian starts of scale .1; geometric mean and the middle "
+        f"UUᵀ flow, µ = (1, 2). b: {len(results.seeds)} Gaussian starts of scale .1; median and the middle "
         "80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: random tasks from "
         "starts correlated by +.99 (towards) and -.99 (away); 10⁻⁵ or less at the foot.",
     )

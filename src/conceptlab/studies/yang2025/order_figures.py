@@ -40,7 +40,7 @@ def draw_order(network: str) -> Callable[[Results, Tables], Picture]:
         dashed = " Dashed in c: ln 2 / a_p." if one_layer else ""
         figures.caption(
             page,
-            f"A {network}, d = {size.d}; {figures.seeds_text(seeds)} (c); thin lines: single seeds; thick: their mean. "
+            f"A {network}, d = {size.d}; {figures.seeds_text(seeds)} (c); {drawing.thin_text(seeds)}. "
             f"Discs: centres of training clusters; star: the composition x_b.{dashed}",
         )
         return page
