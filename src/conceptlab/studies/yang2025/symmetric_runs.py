@@ -13,7 +13,7 @@ from conceptlab.studies.yang2025.settings import FINE_LEVEL, LEVEL
 from conceptlab.theory import Sim, Swings, find_swings, ood_loss, roles, symmetric, training_loss
 
 _BAND_STARTS = 20  # starts whose curves are kept for a band
-_CHUNK = 200  # starts integrated at once: bounds memory, not results
+_CHUNK = 50  # starts integrated at once: bounds memory, not results
 _POINTS = 1000  # recorded along a run
 
 
@@ -39,9 +39,9 @@ class Example:
     def random_starts(self, count: int) -> Tensor:
         return symmetric.uniform_start(self.scale, self.sim.dimension, range(count))
 
-    def jacobians(self, u0: Tensor) -> Tensor:
-        """W (T, …, d, d) along gradient descent on U."""
-        path = symmetric.descent(u0, self.sim.strengths, self.eta, self.steps, every=self.every)
+    def jacobians(self, u0: Tensor, every: int | None = None) -> Tensor:
+        """W (T, …, d, d) along gradient descent on U, as often as it is drawn unless told."""
+        path = symmetric.descent(u0, self.sim.strengths, self.eta, self.steps, every=every or self.every)
         return symmetric.jacobian(path)
 
 
@@ -50,11 +50,11 @@ def count_starts(example: Example, count: int) -> tuple[pd.DataFrame, pd.DataFra
 
     `descents` counts above the fine level, `swings` says whether there are two above the coarse one, `rise` is
     the largest rise as a share of the start, and `minor_falls` whether w_12 fell during that rise (missing where
-    there was none).
+    there was none). They are found on every step: between two that are drawn a small rise may come and go.
     """
     rows, curves = [], []
     for first, u0 in _chunks(example.random_starts(count)):
-        w = example.jacobians(u0)
+        w = example.jacobians(u0, every=1)
         ood = ood_loss(w, example.sim.composition()).T.numpy()
         ood = ood / ood[:, :1]
         fine, coarse = find_swings(ood, FINE_LEVEL), find_swings(ood, LEVEL)
@@ -71,7 +71,7 @@ def count_starts(example: Example, count: int) -> tuple[pd.DataFrame, pd.DataFra
         if first == 0:
             kept = min(_BAND_STARTS, len(u0))
             curves = [
-                pd.DataFrame({"seed": seed, "step": example.moments, "ood": ood[seed]})
+                pd.DataFrame({"seed": seed, "step": example.moments, "ood": ood[seed, :: example.every]})
                 for seed in range(kept)
             ]
     return pd.concat(rows, ignore_index=True), pd.concat(curves, ignore_index=True)
