@@ -46,7 +46,9 @@ def results(tmp_path_factory) -> Path:
         )
     paper_run(root, "yang2025", "fig6", recipes, judged=[], seeds=list(range(100)))
     paper_run(root, "yang2025", "fig1", [], judged=[], seconds=61.2, seeds=list(range(100)))
-    (root / "okawa2023" / "notes.md").write_text("### What differs\n\nNothing | at all.\n", encoding="utf-8")
+    (root / "okawa2023" / "notes.md").write_text(
+        "In short.\n\n### What differs\n\nNothing | at all.\n", encoding="utf-8"
+    )
     return root
 
 
@@ -123,6 +125,11 @@ def test_seeds_are_those_of_the_members_where_a_figure_has_any(page):
 
 def test_notes_are_taken_over_as_they_are(page):
     assert "### What differs\n\nNothing | at all.\n" in page
+
+
+def test_what_notes_say_in_short_comes_before_the_claims(page):
+    paper = page.partition("## okawa2023")[2]
+    assert paper.index("In short.") < paper.index("| claim |") < paper.index("### What differs")
 
 
 def test_the_page_depends_on_the_results_alone(results, page, monkeypatch, tmp_path):

@@ -166,8 +166,8 @@ def _devices(members: Iterable[Member]) -> list[str]:
 
 
 def _paper(paper: Paper, where: str) -> str:
-    study = paper.study
-    parts = [f"## {study.name}\n\n{study.title}."]
+    study, (summary, story) = paper.study, _notes(paper)
+    parts = [f"## {study.name}\n\n{study.title}.", summary]
     if paper.missing:
         names = ", ".join(_missing(figure) for figure in paper.missing)
         parts.append(f"Not run at paper scale yet: {names}.")
@@ -177,10 +177,15 @@ def _paper(paper: Paper, where: str) -> str:
         parts.append("\n".join(f"- {line}" for line in failed))
     if paper.runs:
         parts.append(_figures(paper, where))
-    notes = paper.store.root / study.name / "notes.md"
-    if notes.exists():
-        parts.append(read_text(notes).strip())
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in (*parts, story) if part)
+
+
+def _notes(paper: Paper) -> tuple[str, str]:
+    """What is written by hand: what stands before its first heading, in short, and the whole story."""
+    notes = paper.store.root / paper.study.name / "notes.md"
+    text = read_text(notes).strip() if notes.exists() else ""
+    start = 0 if text.startswith("#") else text.find("\n#")
+    return (text, "") if start < 0 else (text[:start].strip(), text[start:].strip())
 
 
 def _missing(figure: Figure) -> str:
