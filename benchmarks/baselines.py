@@ -122,7 +122,13 @@ def careful_loop(recipe: Recipe, device: str = "cuda") -> Step:
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         step()
-    return graph.replay
+
+    def replay() -> None:
+        graph.replay()
+
+    # What the graph reads must outlive it: a graph holds addresses, not tensors.
+    replay.reads = (model, process, optimiser, images, conditions)  # pyright: ignore[reportFunctionMemberAccess]
+    return replay
 
 
 def eager_sampler(recipe: Recipe, device: str, images: int, steps: int) -> Step:
