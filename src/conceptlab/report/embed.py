@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,24 +12,40 @@ from PIL import Image
 
 from conceptlab.errors import InputError
 
-# Nothing can be read in a picture narrower than this.
-_LEAST_WIDTH = 400
+# The width of a figure in the house style, and the one below which nothing can be read.
+_WIDTH, _LEAST_WIDTH = 1540, 400
 
 
-def picture_uri(path: Path, most: int, width: int = 1500) -> str:
-    """A figure's PNG as a data URI of at most `most` bytes: exact if that fits, else slightly lossy, else smaller."""
+def picture_uris(paths: Sequence[Path], most: int) -> list[str]:
+    """Figures' PNGs as data URIs of at most `most` bytes together: exact where that is smaller or all fits, else
+    slightly lossy and, until they fit, all narrowed to one width: a picture of many panels keeps its words."""
+    exact = [_exact(path, most) for path in paths]
+    if all(exact) and sum(map(len, exact)) <= most:
+        return [_uri(data) for data in exact]
+    width = _WIDTH
+    while True:
+        lossy = [_webp(_narrowed(read_picture(path), width), lossless=False) for path in paths]
+        made = [min(data, whole or data, key=len) for data, whole in zip(lossy, exact)]
+        total = sum(map(len, made))
+        if total <= most or width <= _LEAST_WIDTH:
+            return [_uri(data) for data in made]
+        # The bytes of a line drawing go about with its width.
+        width = max(_LEAST_WIDTH, min(width - 20, width * most // total))
+
+
+def _exact(path: Path, most: int) -> bytes:
+    """The picture as it is; nothing where it cannot fit. Exact WebP takes about the bytes of the PNG, and four times as
+    long as lossy WebP."""
+    return _webp(read_picture(path), lossless=True) if path.stat().st_size < 2 * most else b""
+
+
+def read_picture(path: Path) -> Image.Image:
+    """A figure's PNG, no wider than the house style draws it."""
     try:
         with Image.open(path) as opened:
-            picture = opened.convert("RGB")
+            return _narrowed(opened.convert("RGB"), _WIDTH)
     except (OSError, ValueError, SyntaxError) as error:
         raise InputError(f"{path.name} cannot be read as a picture ({type(error).__name__})") from error
-    picture = _narrowed(picture, width)
-    # Exact WebP takes about the bytes of the PNG and four times as long as lossy WebP: tried only where it may fit.
-    if path.stat().st_size < 2 * most and len(data := _webp(picture, lossless=True)) <= most:
-        return _uri(data)
-    while len(data := _webp(picture, lossless=False)) > most and picture.width > _LEAST_WIDTH:
-        picture = _narrowed(picture, round(0.75 * picture.width))
-    return _uri(data)
 
 
 def png_uri(path: Path) -> str:

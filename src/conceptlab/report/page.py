@@ -15,7 +15,7 @@ import conceptlab
 from conceptlab.claims import Verdict, interval_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
-from conceptlab.report.embed import picture_uri
+from conceptlab.report.embed import picture_uris, read_picture
 from conceptlab.report.training import Training, training
 from conceptlab.report.words import duration, flatten, number, setting_text
 from conceptlab.store import FigureRun, Signature
@@ -37,6 +37,7 @@ class FigurePart:
     manifest: dict[str, Any] = field(default_factory=dict)
     verdicts: list[Verdict] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
+    drawn: list[Path] = field(default_factory=list)
     pictures: list[tuple[str, str]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     training: Training | None = None
@@ -62,9 +63,9 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
     """Write one self-contained page about the given runs, and say where it is."""
     if not runs:
         raise InputError("a report needs at least one run; `conceptlab run` makes them")
-    # Base64 takes four characters for three bytes.
-    parts = [_figure(run, f"figure-{i}", PICTURES * 3 // 4 // len(runs)) for i, run in enumerate(runs)]
+    parts = [_figure(run, f"figure-{i}") for i, run in enumerate(runs)]
     _label(parts)
+    _embed_pictures(parts)
     used = sum(len(uri) for part in parts for _, uri in part.pictures)
     trainings = _trainings(runs, parts, max(EMBEDDED - used, EMBEDDED // 8))
     verdicts = [verdict for part in parts for verdict in part.verdicts]
@@ -86,7 +87,14 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
     return Path(path)
 
 
-def _figure(run: FigureRun, anchor: str, budget: int) -> FigurePart:
+def _embed_pictures(parts: Sequence[FigurePart]) -> None:
+    # Base64 takes four characters for three bytes.
+    uris = iter(picture_uris([path for part in parts for path in part.drawn], PICTURES * 3 // 4))
+    for part in parts:
+        part.pictures = [(path.stem, next(uris)) for path in part.drawn]
+
+
+def _figure(run: FigureRun, anchor: str) -> FigurePart:
     part = FigurePart(anchor, "/".join(run.path.parts[-3:]))
     try:
         part.manifest = run.manifest
@@ -108,7 +116,8 @@ def _figure(run: FigureRun, anchor: str, budget: int) -> FigurePart:
         part.problems.append(f"How members failed cannot be told: {error}")
     for picture in run.pictures:
         try:
-            part.pictures.append((picture.stem, picture_uri(picture, budget // len(run.pictures))))
+            read_picture(picture)
+            part.drawn.append(picture)
         except InputError as error:
             part.problems.append(f"A picture is missing: {error}.")
     if not run.pictures:

@@ -1,0 +1,54 @@
+"""Pictures inside the page: as sharp as there is room for, and none for the sake of another."""
+
+from __future__ import annotations
+
+import base64
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from conceptlab.report.embed import picture_uris
+
+SIZE = (1540, 700)
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> list[Path]:
+    """Three plain pictures and one that is all detail, of one size."""
+    plain = [Image.new("RGB", SIZE, colour) for colour in ("red", "green", "blue")]
+    paths = [tmp_path / f"{number}.png" for number in range(4)]
+    for path, picture in zip(paths, [*plain, Image.effect_noise(SIZE, 60).convert("RGB")]):
+        picture.save(path)
+    return paths
+
+
+def decoded(uri: str) -> tuple[int, Image.Image]:
+    """The bytes of a picture in a page, and the picture."""
+    data = base64.b64decode(uri.partition(",")[2])
+    return len(data), Image.open(io.BytesIO(data))
+
+
+def test_pictures_are_exact_where_there_is_room(pictures: list[Path]) -> None:
+    for path, uri in zip(pictures, picture_uris(pictures, 10_000_000)):
+        same = np.asarray(decoded(uri)[1].convert("RGB")) == np.asarray(Image.open(path).convert("RGB"))
+        assert same.all()
+
+
+def test_what_plain_pictures_do_not_need_is_left_to_the_others(pictures: list[Path]) -> None:
+    most = 400_000
+    found = [decoded(uri) for uri in picture_uris(pictures, most)]
+    assert sum(size for size, _ in found) <= most
+    assert found[-1][0] > most // 2  # not a quarter: the plain ones take next to nothing
+    assert [picture.size for _, picture in found[:-1]] == [SIZE] * 3
+    assert found[-1][1].width < SIZE[0]
+
+
+def test_pictures_that_do_not_fit_get_one_width_and_stay_readable(pictures: list[Path]) -> None:
+    again = [pictures[-1].with_name("again.png"), pictures[-1]]
+    Image.effect_noise((1540, 2800), 60).save(again[0])
+    tall, low = (decoded(uri)[1].width for uri in picture_uris(again, 1_500_000))
+    assert 400 < tall == low < 1540
+    assert [decoded(uri)[1].width for uri in picture_uris(again, 1)] == [400, 400]
