@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webdriver import WebDriver
@@ -63,3 +64,17 @@ def test_it_opens_offline_asks_for_nothing_and_draws(driver: WebDriver, tmp_path
             "Network.emulateNetworkConditions",
             {**offline, "offline": False, "downloadThroughput": -1, "uploadThroughput": -1},
         )
+
+
+def test_a_picture_that_is_enlarged_is_not_shrunk_to_the_window(driver: WebDriver, tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path / "runs", [])
+    (run.path / "figures").mkdir()
+    Image.linear_gradient("L").resize((1100, 2600)).save(run.path / "figures" / "tall.png")
+    browser = Browser(driver, "")
+    browser.open(page_of(run, tmp_path).as_uri(), ".enlarge img")
+    driver.find_element(By.CSS_SELECTOR, ".enlarge").send_keys(Keys.ENTER)
+    browser.wait("document.querySelector('dialog[open] img').complete")
+    assert browser.js("document.querySelector('dialog img').offsetWidth") == 1100
+    assert browser.js("document.querySelector('dialog').getBoundingClientRect().bottom <= innerHeight")
+    driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+    browser.wait("!document.querySelector('dialog[open]')")
