@@ -204,7 +204,7 @@ def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
         ("scale", [str(part.manifest.get("scale", "–")) for part in parts]),
         ("seeds", [str(part.seeds) for part in parts]),
         ("on", [part.training.environment.get("device", "–") if part.training else "–" for part in parts]),
-        ("time", [duration(part.manifest.get("seconds")) for part in parts]),
+        ("last run took", [duration(part.manifest.get("seconds")) for part in parts]),
         ("training", [duration(part.training.seconds if part.training else None) for part in parts]),
     ]
 

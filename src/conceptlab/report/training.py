@@ -223,11 +223,10 @@ def _add_timelines(found: Training, members: Sequence[Member], labels: dict[str,
         if made:
             found.timelines.append(made)
     settings = len(set(labels.values()))
-    if settings > MOST_SETTINGS or len(members) > len(shown):
-        found.notes.append(
-            f"{min(settings, MOST_SETTINGS)} of {settings} settings and {len(shown)} of {len(members)} members "
-            "are drawn; all are in the run folder."
-        )
+    if settings > MOST_SETTINGS:
+        found.notes.append(f"{MOST_SETTINGS} of {settings} settings are charted; all are in the run folder.")
+    if 0 < len(found.timelines) < len(members):
+        found.notes.append(f"Samples are shown of {len(found.timelines)} of {len(members)} members.")
 
 
 def _seconds(members: Sequence[Member]) -> float | None:

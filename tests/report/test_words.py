@@ -1,0 +1,33 @@
+"""What the page says: its words are explained, and say neither more nor less than what is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conceptlab.report import report
+from tests.figures import synthetic
+from tests.report.reading import read
+
+
+def test_words_are_explained_before_the_table_that_uses_them(tmp_path: Path) -> None:
+    page = read(report([synthetic.figure_run(tmp_path, [])], tmp_path / "report.html"))
+    before = page.text.partition("Interval against threshold")[0]
+    for word in ("Indicative", "Identity", "Censored", "Thresholds", "inconclusive"):
+        assert f"{word} :" in before or f"{word} with" in before
+
+
+def test_samples_that_are_left_out_are_told_and_curves_are_not_said_to_be(tmp_path: Path) -> None:
+    recipes = [synthetic.recipe(seed) for seed in range(14)]
+    run = synthetic.figure_run(tmp_path, recipes, steps=(500, 1000))
+    text = read(report([run], tmp_path / "report.html")).text
+    assert "Samples are shown of 12 of 14 members." in text
+    assert "settings are charted" not in text
+    assert "14 seeds; band" in text
+
+
+def test_trainings_are_listed_with_their_studies(tmp_path: Path) -> None:
+    runs = [
+        synthetic.figure_run(tmp_path / study, [synthetic.recipe(0)], study=study, steps=(500,))
+        for study in ("first", "second")
+    ]
+    assert "Training 1 first Training 2 second" in read(report(runs, tmp_path / "report.html")).text
