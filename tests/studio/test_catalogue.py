@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -115,7 +116,7 @@ def test_half_written_members(copied: Path) -> None:
     entry = only(copied)
     assert entry.status == "running"  # it changed a moment ago
     old = time.time() - 3600
-    for path in [member, *member.rglob("*")]:
+    for path in copied.rglob("*"):
         os.utime(path, (old, old))
     assert only(copied).status == "unfinished"
     (member / "config.json").write_text("{")
@@ -125,10 +126,30 @@ def test_half_written_members(copied: Path) -> None:
 
 
 def test_a_run_that_has_just_been_claimed_is_there_before_its_members(tmp_path: Path) -> None:
-    claimed(Store(tmp_path), [recipe(0), recipe(1)])
+    run = claimed(Store(tmp_path), [recipe(0), recipe(1)])
     entry = only(tmp_path)
     assert [state.status for state in entry.members] == ["not started", "not started"]
-    assert entry.status == "unfinished"
+    assert (entry.status, entry.share) == ("running", 0.0)  # it may be training its probe
+    old = time.time() - 3600
+    os.utime(run.path / "manifest.json", (old, old))
+    assert only(tmp_path).status == "unfinished"
+
+
+def test_what_has_not_started_is_not_done(copied: Path) -> None:
+    """A second seed is asked for: half of the training lies ahead, although all that began is complete."""
+    claimed(Store(copied), [recipe(0), recipe(1)], figure="more")
+    entry = Catalogue([copied]).find("runs/quickstart/tiny/more")
+    assert [state.status for state in entry.members] == ["complete", "not started"]
+    assert entry.share == 0.5
+
+
+def test_the_step_of_a_run_is_that_of_one_member(copied: Path) -> None:
+    """Fine-tuned members train for fewer steps than those they start from."""
+    entry = only(copied)
+    longer = replace(entry.members[0], step=7900, steps=7900)
+    shorter = replace(longer, step=400, steps=800)
+    assert replace(entry, members=(longer, shorter)).behind == shorter
+    assert replace(entry, members=(longer, replace(shorter, step=800))).behind == longer
 
 
 def test_figures_come_in_the_order_of_their_numbers(tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ class Entry:
     manifest: dict[str, Any] = field(default_factory=dict)
     members: tuple[MemberState, ...] = ()
     problem: str = ""
+    begun: float = 0.0
 
     @property
     def name(self) -> str:
@@ -64,7 +65,8 @@ class Entry:
 
     @property
     def changed(self) -> float:
-        return max((state.changed for state in self.members), default=0.0)
+        """When anything last happened: before its first member starts, a run trains a probe or waits for its turn."""
+        return max([self.begun, *(state.changed for state in self.members)])
 
     @property
     def status(self) -> str:
@@ -80,9 +82,19 @@ class Entry:
 
     @property
     def share(self) -> float:
-        """How much of the training is done."""
-        total = sum(state.steps for state in self.members)
-        return sum(min(s.step, s.steps) for s in self.members) / total if total else 1.0
+        """How much of the training is done. What has not started yet is taken to be as long as the others."""
+        known = [state for state in self.members if state.steps]
+        waiting = sum(state.status == "not started" for state in self.members)
+        if not known:
+            return 0.0 if waiting else 1.0
+        done = sum(min(s.step, s.steps) for s in known) / sum(s.steps for s in known)
+        return done * len(known) / (len(known) + waiting)
+
+    @property
+    def behind(self) -> MemberState | None:
+        """The member that is least far; members of one figure may train for different numbers of steps."""
+        readable = [state for state in self.members if state.status != "damaged"]
+        return min(readable, key=lambda s: s.step / s.steps if s.steps else 0.0, default=None)
 
     @property
     def promptable(self) -> list[str]:
@@ -158,7 +170,8 @@ def _entry(folder: Path, label: str, path: Path, shipped: bool) -> Entry:
     # A sweep over a setting that was fixed by hand names one member several times.
     members = list(dict.fromkeys(manifest["members"]))
     states = tuple(member_state(run, id_) for id_ in members)
-    return Entry(key, run, shipped, {**manifest, "members": members}, states)
+    begun = (path / "manifest.json").stat().st_mtime
+    return Entry(key, run, shipped, {**manifest, "members": members}, states, begun=begun)
 
 
 def member_path(run: FigureRun, id_: str) -> Path:

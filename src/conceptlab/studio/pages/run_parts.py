@@ -96,7 +96,7 @@ def samples_card(members: list[dict[str, Any]], settings: list[Setting]) -> Any:
 
 
 def facts(entry: Entry) -> Any:
-    manifest, first = entry.manifest, next((s for s in entry.members if s.step), None)
+    manifest, behind = entry.manifest, entry.behind
     done = sum(state.status == "complete" for state in entry.members)
     facts = [
         ("Run", entry.name),
@@ -105,7 +105,7 @@ def facts(entry: Entry) -> Any:
             "Members",
             f"{done} of {len(entry.members)} complete" if entry.members else "none: computed, not trained",
         ),
-        ("Step", f"{min(s.step for s in entry.members)} of {entry.members[0].steps}" if first else "–"),
+        ("Step", f"{behind.step} of {behind.steps}" if behind and behind.steps else "–"),
     ]
     parts: list[Any] = [html.Div([html.Dt(name), html.Dd(value)]) for name, value in facts]
     state: list[Any] = [badge(entry.status)]
