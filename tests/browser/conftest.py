@@ -7,6 +7,7 @@ import os
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,11 @@ _FLAGS = (
 )
 
 
+def resize(driver: WebDriver, width: int = 1280) -> None:
+    screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+
+
 class Browser:
     """A window of 1280 × 800 with what the tests ask of it."""
 
@@ -46,6 +52,15 @@ class Browser:
         """Open a page and wait until a selector matches."""
         self.driver.get(self.home + page)
         self.wait(f"document.querySelector({ready!r})")
+
+    @contextmanager
+    def window(self, width: int) -> Iterator[None]:
+        """Another width for a while. It is the page itself that is measured, not the window with its frame."""
+        resize(self.driver, width)
+        try:
+            yield
+        finally:
+            resize(self.driver)
 
     def js(self, code: str, *given: object):
         return self.driver.execute_script(f"return {code}", *given)
@@ -101,9 +116,7 @@ def driver() -> Iterator[WebDriver]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     made = webdriver.Chrome(options=options, service=Service(DRIVER))
-    # The page itself, not the window with its frame.
-    screen = {"width": 1280, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    made.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    resize(made)
     yield made
     made.quit()
 

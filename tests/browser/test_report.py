@@ -86,14 +86,10 @@ def test_a_narrow_window_shows_contents_and_verdicts_without_a_long_way(
     """As of a paper: many figures, half a screen wide."""
     runs = [synthetic.figure_run(tmp_path / "runs", [], figure=f"fig{number}") for number in range(40)]
     browser = Browser(driver, "")
-    screen = {"width": 700, "height": 800, "deviceScaleFactor": 1, "mobile": False}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    try:
+    with browser.window(700):
         browser.open(report(runs, tmp_path / "report.html").as_uri(), ".counts")
         assert browser.js("document.querySelector('main').getBoundingClientRect().top") < 500
         assert browser.js("document.documentElement.scrollWidth <= 700")
         right = "(e) => e.getBoundingClientRect().right"
         last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
         assert browser.js(f"{last} <= ({right})(document.querySelector('header .scroll'))")
-    finally:
-        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {**screen, "width": 1280})
