@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from selenium.webdriver.remote.webdriver import WebDriver
+
+from conceptlab.report import report
 from tests.browser.conftest import Browser
-from tests.browser.test_pages import DRAWN, PROMPT
+from tests.browser.test_pages import DRAWN, PROMPT, slider
+from tests.figures import synthetic
 
 
 def test_half_a_screen_is_enough_to_find_a_model_and_to_compare_its_prompts(browser: Browser) -> None:
@@ -16,3 +22,23 @@ def test_half_a_screen_is_enough_to_find_a_model_and_to_compare_its_prompts(brow
         plain, asked = box.format("#prompt-plain"), box.format("#prompt-asked")
         assert browser.js(f"{plain}.top === {asked}.top && {plain}.right < {asked}.left")
         assert browser.js("document.documentElement.scrollWidth <= 700")
+
+
+def test_a_variable_that_need_not_be_right_cannot_be_set(browser: Browser) -> None:
+    browser.open("/lesson", "#lesson-sheet[src^='data:image']")
+    places = [slider("lesson", "accuracy", name) for name in ("shape", "size", "colour", "background")]
+    off = f"{places!r}.map((place) => document.querySelector(place).disabled).join()"
+    browser.wait(f"{off} === 'false,false,false,true'")
+    browser.slide(slider("lesson", "count", "variables"), 1)
+    browser.wait(f"{off} === 'false,true,true,true'")
+    browser.slide(slider("lesson", "count", "variables"), 4)
+    browser.wait(f"{off} === 'false,false,false,false'")
+
+
+def test_one_evaluation_is_nothing_to_play(driver: WebDriver, tmp_path: Path) -> None:
+    off = "['step', 'play'].map((name) => document.querySelector(`[data-${name}]`).disabled).join()"
+    browser = Browser(driver, "")
+    for steps, said in (((1000,), "true,true"), ((500, 1000), "false,false")):
+        run = synthetic.figure_run(tmp_path / str(len(steps)), [synthetic.recipe(0)], steps=steps)
+        browser.open(report([run], tmp_path / "report.html").as_uri(), "[data-play]")
+        assert browser.js(off) == said

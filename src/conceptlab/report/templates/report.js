@@ -99,6 +99,7 @@
     const show = () => {
       const line = lines[Number(member.value)];
       slider.max = line.frames.length - 1;
+      slider.disabled = play.disabled = line.frames.length < 2;
       const frame = line.frames[Number(slider.value)];
       part("frame").src = frame.src;
       part("now").textContent = frame.step;
@@ -140,5 +141,6 @@
     });
     slider.addEventListener("input", () => { stop(); show(); });
     member.addEventListener("change", () => { relabel(); show(); });
+    show();
   });
 })();

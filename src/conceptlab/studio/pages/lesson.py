@@ -109,6 +109,7 @@ def register(app: Dash, studio: Studio) -> None:
         Output("lesson-bars", "figure"),
         Output("lesson-curves", "figure"),
         Output("lesson-said", "children"),
+        *[Output(slider_id("lesson", "accuracy", name), "disabled") for name in _VARIABLES],
         Input(slider_id("lesson", "count", "variables"), "value"),
         *[Input(slider_id("lesson", "accuracy", name), "value") for name in _VARIABLES],
     )
@@ -124,7 +125,8 @@ def register(app: Dash, studio: Studio) -> None:
             else "With one variable there is no difference."
         )
         alt = f"Sixty simulated drawings; {right} have every variable right"
-        return sheet, alt, counted, themed(_bars(single)), themed(_curves(number)), said
+        charts = themed(_bars(single)), themed(_curves(number))
+        return sheet, alt, counted, *charts, said, *(name not in single for name in _VARIABLES)
 
 
 def outcomes(single: dict[str, float]) -> tuple[float, float]:

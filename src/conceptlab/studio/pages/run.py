@@ -168,9 +168,14 @@ _CLIENTSIDE: list[tuple[str, list[Output], list[Input], list[State]]] = [
             const frames = (data && data.frames) || [];
             const last = Math.max(frames.length - 1, 0);
             const atEnd = Number(value) >= Number(max);
-            return [last, atEnd ? last : Math.min(Number(value), last)];
+            return [last, atEnd ? last : Math.min(Number(value), last), last === 0, last === 0];
         }""",
-        [Output("run-step", "max"), Output("run-step", "value")],
+        [
+            Output("run-step", "max"),
+            Output("run-step", "value"),
+            Output("run-step", "disabled"),
+            Output("run-play", "disabled"),
+        ],
         [Input("run-frames", "data")],
         [State("run-step", "value"), State("run-step", "max")],
     ),
