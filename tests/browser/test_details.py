@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from conceptlab.report import report
 from tests.browser.conftest import Browser
-from tests.browser.test_pages import DRAWN, PROMPT, slider
+from tests.browser.test_pages import DRAWN, PROMPT, RUN, slider
 from tests.figures import synthetic
 
 
@@ -22,6 +23,17 @@ def test_half_a_screen_is_enough_to_find_a_model_and_to_compare_its_prompts(brow
         plain, asked = box.format("#prompt-plain"), box.format("#prompt-asked")
         assert browser.js(f"{plain}.top === {asked}.top && {plain}.right < {asked}.left")
         assert browser.js("document.documentElement.scrollWidth <= 700")
+
+
+def test_a_tab_is_called_after_its_page(browser: Browser) -> None:
+    browser.open("/", "#runs-list table")
+    browser.wait("document.title === 'Runs · conceptlab studio'")
+    browser.driver.find_element(By.ID, "to-lesson").click()
+    browser.wait("document.title === 'Lesson · conceptlab studio'")
+    browser.open(RUN, "#run-sheet img")
+    browser.wait("document.title === 'quickstart tiny emergence · Runs · conceptlab studio'")
+    browser.open("/nowhere", "h1")
+    browser.wait("document.title === 'conceptlab studio'")
 
 
 def test_a_variable_that_need_not_be_right_cannot_be_set(browser: Browser) -> None:

@@ -84,12 +84,15 @@ def _navigate(app: Dash, studio: Studio) -> None:
 
     app.clientside_callback(
         """function (pathname) {
-            const name = (pathname || "/").split("/")[1];
+            const [name = "", , ...run] = decodeURI(pathname || "/").split("/").filter(Boolean);
             document.querySelectorAll("nav div a").forEach((link) => {
                 const own = link.getAttribute("href").split("/")[1];
                 const here = own === name || (own === "" && name === "run");
                 here ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
             });
+            const here = document.querySelector("nav a[aria-current]");
+            const words = [run.join(" "), here && here.textContent, "conceptlab studio"];
+            document.title = words.filter(Boolean).join(" · ");
             window.scrollTo(0, 0);
             return window.dash_clientside.no_update;
         }""",
