@@ -18,7 +18,9 @@ from conceptlab.studio.live import stamp
 
 _LEAD = (
     "Everything that was trained in the folders this studio was opened with. A run that is still training appears "
-    "here by itself and moves on as it goes."
+    "here by itself and moves on as it goes. Each mark is the verdict on one claim: "
+    + ", ".join(f"{symbol} {verdict}" for verdict, symbol in VERDICT_SYMBOLS.items())
+    + "."
 )
 
 

@@ -95,8 +95,9 @@ def _label(entry: Entry) -> str:
 
 
 def _default(entries: list[Entry]) -> Entry:
-    """The model that hides most comes first: one of park2024, if there is one."""
-    return next((e for e in entries if e.manifest.get("study") == "park2024"), entries[0])
+    """The model that hides most comes first: of park2024, and trained long enough to draw at all."""
+    drawing = [entry for entry in entries if entry.manifest.get("scale") != "tiny"] or entries
+    return next((e for e in drawing if e.manifest.get("study") == "park2024"), drawing[0])
 
 
 def _dropdown(id_: str, options: list[Any], value: Any) -> dcc.Dropdown:

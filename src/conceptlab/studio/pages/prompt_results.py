@@ -44,7 +44,8 @@ def read(reading: Reading | None, code: str, member: Member) -> Any:
     for other, part in instead:
         others += [" ", chip(other, split.distance(space.parse(other))), f" {part:.0%}"]
     tone = "good" if share >= 0.5 else "bad"
-    return [html.B(f"{reading.right} of {reading.images}", className=tone), f" read as {code}", *others]
+    right = html.B(f"{reading.right} of {reading.images}", className=tone)
+    return [right, f" read as {code}" + (", else" if others else ""), *others]
 
 
 def alt(what: str, reading: Reading | None, code: str) -> str:

@@ -1,0 +1,63 @@
+"""What the pages say: marks, numbers and readings come with words, and the first model one meets can draw."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conceptlab.claims import write_claims
+from conceptlab.store import FigureRun, Store
+from conceptlab.studio import Studio
+from conceptlab.studio.catalogue import Entry
+from conceptlab.studio.pages.prompt import _default
+from conceptlab.studio.pages.prompt_results import read
+from conceptlab.studio.prompting import Reading
+from tests.figures import synthetic
+from tests.studio.test_server import LOCAL, client, show
+
+
+def test_marks_in_the_list_are_explained(run: FigureRun) -> None:
+    browser = client(Studio.of([run.store.root]))
+    listed = browser.post("/_dash-update-component", json=show("/"), headers=LOCAL).json
+    for said in ("✓ reproduced", "✗ not reproduced", "? inconclusive"):
+        assert said in str(listed)
+
+
+def test_the_number_of_a_claim_comes_with_what_it_measures(run: FigureRun, tmp_path: Path) -> None:
+    shutil.copytree(run.store.root, tmp_path / "runs")
+    figure = Store(tmp_path / "runs").figure("quickstart", "tiny", "emergence")
+    write_claims(figure.path / "claims.json", synthetic.verdicts())
+    page = show("/run/runs/quickstart/tiny/emergence")
+    shown = client(Studio.of([tmp_path / "runs"])).post("/_dash-update-component", json=page, headers=LOCAL)
+    for verdict in synthetic.verdicts():
+        assert verdict.statistic in str(shown.json)
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"),
+    [
+        ("park2024 tiny, quickstart small, park2024 small", 2),
+        ("quickstart small, park2024 paper", 1),
+        ("park2024 tiny, quickstart small", 1),
+        ("quickstart tiny, park2024 tiny", 1),
+    ],
+)
+def test_prompting_begins_with_a_model_that_can_draw(run: FigureRun, offered: str, chosen: int) -> None:
+    entries = [
+        Entry(name, run, manifest=dict(zip(("study", "scale"), name.split()))) for name in offered.split(", ")
+    ]
+    assert _default(entries) is entries[chosen]
+
+
+def test_what_was_drawn_instead_is_said_to_be_that(run: FigureRun) -> None:
+    member = run.members[0]
+
+    def words(drawn: dict[str, float]) -> str:
+        reading = Reading(round(16 * drawn["111"]), 16, {}, drawn)
+        said = [part if isinstance(part, str) else part.children for part in read(reading, "111", member)]
+        return "".join(said)
+
+    assert words({"111": 1.0}) == "16 of 16 read as 111"
+    assert words({"110": 0.75, "111": 0.25}) == "4 of 16 read as 111, else 110 75%"
