@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from pathlib import Path
+from typing import Any
 
+import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from conceptlab.report import report
+from conceptlab.studio.pages import prompt
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import DRAWN, PROMPT, RUN, slider
 from tests.figures import synthetic
@@ -23,6 +28,53 @@ def test_half_a_screen_is_enough_to_find_a_model_and_to_compare_its_prompts(brow
         plain, asked = box.format("#prompt-plain"), box.format("#prompt-asked")
         assert browser.js(f"{plain}.top === {asked}.top && {plain}.right < {asked}.left")
         assert browser.js("document.documentElement.scrollWidth <= 700")
+
+
+def test_an_answer_that_comes_late_does_not_hide_a_newer_one(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slider is moved while the page still waits to hear of the drawing before."""
+    browser.open(PROMPT, DRAWN)
+    browser.wait("document.querySelector('#prompt-state').textContent.includes('images in')")
+    before = browser.js("document.querySelector('#prompt-asked').src")
+    go_on, read = threading.Event(), prompt.read
+
+    def slowly(*given: Any) -> Any:
+        go_on.wait(30)
+        return read(*given)
+
+    monkeypatch.setattr(prompt, "read", slowly)
+    tick = "window.dash_clientside.set_props('prompt-tick', {})"
+    browser.js(tick.format("{interval: 1e6, disabled: false, n_intervals: 1e6}"))
+    browser.slide(slider("prompt", "axis", "colour"), 3)
+    browser.wait("document.querySelector('#prompt-command').textContent.includes('colour=')")
+    go_on.set()
+    browser.wait("document.querySelectorAll('._dash-loading-callback').length === 0")
+    time.sleep(0.5)  # until the late answer has been taken in
+    browser.js(tick.format("{interval: 120}"))
+    browser.driver.execute_script("window.before = arguments[0]", before)
+    browser.wait("document.querySelector('#prompt-asked').src !== window.before", 10)
+
+
+def test_drawings_are_shown_however_long_it_takes_to_read_them(
+    browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = prompt.read
+
+    def slowly(*given: Any) -> Any:
+        time.sleep(0.3)
+        return read(*given)
+
+    monkeypatch.setattr(prompt, "read", slowly)
+    browser.open(PROMPT, DRAWN)
+    browser.driver.execute_script("window.before = document.querySelector('#prompt-asked').src")
+    browser.slide(slider("prompt", "axis", "colour"), 3)
+    browser.wait("document.querySelector('#prompt-asked').src !== window.before", 10)
+    browser.slide(slider("prompt", "axis", "colour"), 2)
+    browser.driver.find_element(By.ID, "to-lesson").click()  # nobody is left to be answered
+    browser.wait("document.querySelector('#lesson-sheet')")
+    time.sleep(1)
+    assert browser.errors() == []
 
 
 def test_a_tab_is_called_after_its_page(browser: Browser) -> None:

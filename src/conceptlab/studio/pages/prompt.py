@@ -28,6 +28,9 @@ _LEAD = (
 )
 _MAP = "Concept space, with the mean reading of both prompts"
 _COLUMNS = 4
+# Milliseconds between two looks at a job. A look that is asked for again before it is answered is never answered, so
+# that none begins while another takes its time.
+_OFTEN, _SELDOM = 120, 60_000
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
@@ -85,7 +88,8 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         dcc.Store(id="prompt-viewer", data=uuid.uuid4().hex),
         dcc.Store(id="prompt-wish", data=asked),
         dcc.Store(id="prompt-job"),
-        dcc.Interval(id="prompt-tick", interval=120, disabled=True),
+        dcc.Store(id="prompt-ended"),
+        dcc.Interval(id="prompt-tick", interval=_OFTEN, disabled=True),
     ]
 
 
@@ -141,7 +145,6 @@ def register(app: Dash, studio: Studio) -> None:
 
     @app.callback(
         Output("prompt-job", "data"),
-        Output("prompt-tick", "disabled"),
         Output("prompt-command", "children"),
         Output("prompt-asked-text", "children"),
         Output("prompt-plain-text", "children"),
@@ -158,7 +161,7 @@ def register(app: Dash, studio: Studio) -> None:
         step: int, weights: str, code: str, values: list[Any], ids: list[Any], key: str, id_: str, viewer: str
     ) -> Any:
         if step is None or code is None:
-            return (no_update,) * 5
+            return (no_update,) * 4
         member = studio.catalogue.find(key).member(id_)
         world = member.world
         cls = world.space.parse(code)
@@ -172,7 +175,7 @@ def register(app: Dash, studio: Studio) -> None:
         where = f"--step {step}" + (f" --weights {weights}" if weights != "raw" else "")
         said = f'conceptlab sample {_shown_path(member.path)} {where} --prompt "{text}" --n {IMAGES}'
         changed = " as it is" if text == code else f" {text.partition(';')[2]}"
-        return job.id, False, command(said), changed, f" class {code}, {world.space.words(cls)}"
+        return job.id, command(said), changed, f" class {code}, {world.space.words(cls)}"
 
     @app.callback(
         Output("prompt-plain", "src"),
@@ -184,20 +187,21 @@ def register(app: Dash, studio: Studio) -> None:
         Output("prompt-map", "figure"),
         Output("prompt-state", "children"),
         Output("prompt-bar", "style"),
-        Output("prompt-tick", "disabled", allow_duplicate=True),
+        Output("prompt-ended", "data"),
         Output("prompt-cancel", "disabled"),
         Input("prompt-tick", "n_intervals"),
         State("prompt-job", "data"),
         State("prompt-class", "value"),
         State("prompt-run", "value"),
         State("prompt-member", "value"),
+        running=[(Output("prompt-tick", "interval"), _SELDOM, _OFTEN)],
         prevent_initial_call=True,
     )
     def look(_tick: int, job_id: str, code: str, key: str, id_: str) -> Any:
         job = studio.worker.job(job_id) if job_id else None
         if job is None:
-            return (no_update,) * 9 + (True, True)
-        state = (told(job), bar(job), job.ended, job.ended)
+            return (no_update,) * 9 + (job_id, True)
+        state = (told(job), bar(job), job.id if job.ended else no_update, job.ended)
         if job.state != "done":
             return (no_update,) * 7 + state
         drawn: Drawn = job.result
@@ -225,6 +229,14 @@ def register(app: Dash, studio: Studio) -> None:
             studio.worker.cancel(job_id)
         return no_update
 
+    # An answer about an older job may arrive after a newer one was asked for: that one is still to be looked at.
+    app.clientside_callback(
+        "function (job, ended) { return job === ended; }",
+        Output("prompt-tick", "disabled"),
+        Input("prompt-job", "data"),
+        Input("prompt-ended", "data"),
+        prevent_initial_call=True,
+    )
     app.clientside_callback(
         "function (code, ids, data) { return window.studio.axesOfClass(code, ids, data); }",
         Output(slider_id("prompt", "axis", ALL), "value"),
