@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from conceptlab.report import report
-from conceptlab.studio.pages import prompt
+from conceptlab.store import FigureRun, Store
+from conceptlab.studio.pages import browse, prompt, run
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import DRAWN, PROMPT, RUN, slider
 from tests.figures import synthetic
+from tests.studio.runs import claimed, recipe
 
 
 def test_half_a_screen_is_enough_to_find_a_model_and_to_compare_its_prompts(browser: Browser) -> None:
@@ -77,6 +81,37 @@ def test_drawings_are_shown_however_long_it_takes_to_read_them(
     assert browser.errors() == []
 
 
+@pytest.fixture
+def begun(live: Path) -> Iterator[FigureRun]:
+    """A run of which nothing has been trained yet."""
+    made = claimed(Store(live), [recipe(7)], figure="begun")
+    yield made
+    shutil.rmtree(made.path)
+
+
+def test_pages_move_on_however_long_a_look_takes(
+    browser: Browser, begun: FigureRun, live: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many members take longer to read than there is between two looks."""
+    stamp, facts = browse._stamp, run.facts
+
+    def slowly(made: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: [time.sleep(2.5), made(*given)][1]
+
+    browser.open(f"/run/{live.name}/quickstart/tiny/begun", "#run-facts dl")
+    monkeypatch.setattr(run, "facts", slowly(lambda entry: ["moved on", facts(entry)]))
+    (begun.path / "figures").mkdir()
+    (begun.path / "figures" / "new.png").write_bytes(b"")
+    browser.wait("document.querySelector('#run-facts').textContent.includes('moved on')", 12)
+    browser.open("/", "#runs-list table")
+    monkeypatch.setattr(browse, "_stamp", slowly(stamp))
+    another = claimed(Store(live), [], figure="another")
+    try:
+        browser.wait("document.querySelector('#runs-list').textContent.includes('another')", 12)
+    finally:
+        shutil.rmtree(another.path)
+
+
 def test_a_tab_is_called_after_its_page(browser: Browser) -> None:
     browser.open("/", "#runs-list table")
     browser.wait("document.title === 'Runs · conceptlab studio'")
@@ -103,6 +138,6 @@ def test_one_evaluation_is_nothing_to_play(driver: WebDriver, tmp_path: Path) ->
     off = "['step', 'play'].map((name) => document.querySelector(`[data-${name}]`).disabled).join()"
     browser = Browser(driver, "")
     for steps, said in (((1000,), "true,true"), ((500, 1000), "false,false")):
-        run = synthetic.figure_run(tmp_path / str(len(steps)), [synthetic.recipe(0)], steps=steps)
-        browser.open(report([run], tmp_path / "report.html").as_uri(), "[data-play]")
+        made = synthetic.figure_run(tmp_path / str(len(steps)), [synthetic.recipe(0)], steps=steps)
+        browser.open(report([made], tmp_path / "report.html").as_uri(), "[data-play]")
         assert browser.js(off) == said

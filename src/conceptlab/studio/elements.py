@@ -15,6 +15,9 @@ from conceptlab.report.embed import pixels_uri
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
 RULE = "#e3e4e7"
+# Milliseconds until a page looks again for what is new while a look is under way: one that is asked for anew before it
+# is answered is never answered.
+SELDOM = 60_000
 
 Children = Any
 Chart = dict[str, Any]

@@ -13,7 +13,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import aria, badge, card, command, heading
+from conceptlab.studio.elements import SELDOM, aria, badge, card, command, heading
 from conceptlab.studio.live import stamp
 
 _LEAD = (
@@ -23,13 +23,15 @@ _LEAD = (
     + "."
 )
 
+_OFTEN = 2000
+
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
     return [
         heading("Runs", _LEAD),
         html.Div(_lists(studio), id="runs-list"),
         dcc.Store(id="runs-stamp", data=_stamp(studio)),
-        dcc.Interval(id="runs-tick", interval=2000),
+        dcc.Interval(id="runs-tick", interval=_OFTEN),
     ]
 
 
@@ -39,6 +41,7 @@ def register(app: Dash, studio: Studio) -> None:
         Output("runs-stamp", "data"),
         Input("runs-tick", "n_intervals"),
         State("runs-stamp", "data"),
+        running=[(Output("runs-tick", "interval"), SELDOM, _OFTEN)],
         prevent_initial_call=True,
     )
     def update(_tick: int, seen: str) -> Any:

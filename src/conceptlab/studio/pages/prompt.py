@@ -17,7 +17,7 @@ from conceptlab.store import Member
 from conceptlab.studio import prompting
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import card, command, graph, heading, problem, sheet_uri, slider_id
+from conceptlab.studio.elements import SELDOM, card, command, graph, heading, problem, sheet_uri, slider_id
 from conceptlab.studio.pages.prompt_controls import controls
 from conceptlab.studio.pages.prompt_results import IMAGES, alt, bar, map_, read, told
 from conceptlab.studio.prompting import Axis, Drawn
@@ -28,9 +28,7 @@ _LEAD = (
 )
 _MAP = "Concept space, with the mean reading of both prompts"
 _COLUMNS = 4
-# Milliseconds between two looks at a job. A look that is asked for again before it is answered is never answered, so
-# that none begins while another takes its time.
-_OFTEN, _SELDOM = 120, 60_000
+_OFTEN = 120
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
@@ -194,7 +192,7 @@ def register(app: Dash, studio: Studio) -> None:
         State("prompt-class", "value"),
         State("prompt-run", "value"),
         State("prompt-member", "value"),
-        running=[(Output("prompt-tick", "interval"), _SELDOM, _OFTEN)],
+        running=[(Output("prompt-tick", "interval"), SELDOM, _OFTEN)],
         prevent_initial_call=True,
     )
     def look(_tick: int, job_id: str, code: str, key: str, id_: str) -> Any:

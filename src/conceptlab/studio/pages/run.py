@@ -10,6 +10,7 @@ from conceptlab.errors import InputError
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
 from conceptlab.studio.elements import (
+    SELDOM,
     card,
     command,
     heading,
@@ -27,6 +28,8 @@ from conceptlab.studio.pages.run_parts import (
     verdicts_and_pictures,
     ways_card,
 )
+
+_OFTEN = 1500
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
@@ -60,7 +63,7 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         dcc.Store(id="run-key", data=entry.key),
         dcc.Store(id="run-stamp", data=str(hash(stamp(entry)))),
         dcc.Store(id="run-frames"),
-        dcc.Interval(id="run-tick", interval=1500, disabled=entry.status == "complete"),
+        dcc.Interval(id="run-tick", interval=_OFTEN, disabled=entry.status == "complete"),
     ]
 
 
@@ -76,6 +79,7 @@ def register(app: Dash, studio: Studio) -> None:
         State("run-key", "data"),
         State("run-stamp", "data"),
         State("run-member", "options"),
+        running=[(Output("run-tick", "interval"), SELDOM, _OFTEN)],
         prevent_initial_call=True,
     )
     def update(_tick: int, key: str, seen: str, options: list[Any]) -> Any:
