@@ -12,7 +12,7 @@ from tests.report.reading import read
 def test_words_are_explained_before_the_table_that_uses_them(tmp_path: Path) -> None:
     page = read(report([synthetic.figure_run(tmp_path, [])], tmp_path / "report.html"))
     before = page.text.partition("Interval against threshold")[0]
-    for word in ("Indicative", "Identity", "Censored", "Thresholds", "inconclusive"):
+    for word in ("Indicative", "Identity", "Censored", "Definitions", "inconclusive"):
         assert f"{word} :" in before or f"{word} with" in before
 
 
