@@ -72,10 +72,12 @@ def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Cas
     recipe, loops = NETWORKS[name], baselines()
     flops = 3.0 * model_flops(recipe) * recipe.batch
     cases = []
-    for label, step, n in (
-        ("a0", loops.authors_loop(recipe, "cuda"), 8),
-        ("a1", loops.careful_loop(recipe), 20),
+    # Each is made when its turn comes: beside another it would share its memory and its workers.
+    for label, make, n in (
+        ("a0", lambda: loops.authors_loop(recipe, "cuda"), 8),
+        ("a1", lambda: loops.careful_loop(recipe), 20),
     ):
+        step = make()
         cases.append(summarise(label, name, 1, blocks(step, device, 20, n, 10), flops, peak_memory(device)))
         del step
         forget(device)
