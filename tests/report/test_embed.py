@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from conceptlab.report.embed import picture_uris
+from conceptlab.report.embed import packed, picture_uris
 
 SIZE = (1540, 700)
 
@@ -52,3 +53,11 @@ def test_pictures_that_do_not_fit_get_one_width_and_stay_readable(pictures: list
     tall, low = (decoded(uri)[1].width for uri in picture_uris(again, 1_500_000))
     assert 400 < tall == low < 1540
     assert [decoded(uri)[1].width for uri in picture_uris(again, 1)] == [400, 400]
+
+
+def test_a_packed_script_is_smaller_and_unpacks_to_itself() -> None:
+    text = "const µ = '</script>';\n" * 1000
+    found = packed(text)
+    assert gzip.decompress(base64.b64decode(found)).decode() == text
+    assert len(found) < len(text) / 10
+    assert found == packed(text), "the same page from the same results"

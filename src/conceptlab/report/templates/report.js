@@ -37,7 +37,14 @@
     const [cos, sin] = [Math.cos(across), Math.sin(across)];
     Plotly.relayout(element, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + up } });
   };
-  if (window.Plotly && charts.size) {
+  // plotly.js comes packed, or it would be half of the page; everything but the charts is there before it.
+  const unpack = async (element) => {
+    const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
+    const script = document.createElement("script");
+    script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    element.replaceWith(script);
+  };
+  const watch = () => {
     const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
       const [element, scene] = [entry.target, charts.get(entry.target).layout.scene];
       if (entry.isIntersecting && !element.dataset.drawn) draw(element);
@@ -51,7 +58,9 @@
     charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
       charts.forEach((_, element) => element.dataset.drawn && draw(element)));
-  }
+  };
+  const plotly = document.getElementById("plotly");
+  if (plotly && charts.size) unpack(plotly).then(watch);
 
   // One setting of a sweep at a time.
   all("select[data-chooses]").forEach((select) => select.addEventListener("change", () =>
