@@ -15,6 +15,7 @@ from selenium.webdriver.remote.webdriver import WebDriver
 
 from conceptlab.report import report
 from conceptlab.store import FigureRun, Store
+from conceptlab.studio.app import PAGES
 from conceptlab.studio.pages import browse, prompt, run
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import DRAWN, PROMPT, RUN, slider
@@ -110,6 +111,17 @@ def test_pages_move_on_however_long_a_look_takes(
         browser.wait("document.querySelector('#runs-list').textContent.includes('another')", 12)
     finally:
         shutil.rmtree(another.path)
+
+
+def test_a_page_that_takes_long_to_read_says_so(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    title, layout = PAGES["lesson"]
+    monkeypatch.setitem(PAGES, "lesson", (title, lambda *given: [time.sleep(1.5), layout(*given)][1]))
+    said = "getComputedStyle(document.querySelector('main'), '::before').content"
+    browser.open("/", "#runs-list table")
+    browser.driver.find_element(By.ID, "to-lesson").click()
+    browser.wait(f"{said} === '\"Reading …\"'")
+    browser.wait("document.querySelector('#lesson-sheet')")
+    browser.wait(f"{said} === 'none'")
 
 
 def test_a_tab_is_called_after_its_page(browser: Browser) -> None:

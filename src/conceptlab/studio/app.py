@@ -71,7 +71,13 @@ def _frame() -> html.Div:
 
 
 def _navigate(app: Dash, studio: Studio) -> None:
-    @app.callback(Output("page", "children"), Input("address", "pathname"), State("address", "search"))
+    @app.callback(
+        Output("page", "children"),
+        Input("address", "pathname"),
+        State("address", "search"),
+        # A run of hundreds of members takes seconds to read the first time.
+        running=[(Output("page", "className"), "waiting", "")],
+    )
     def show(pathname: str | None, search: str | None) -> Any:
         name, _, rest = unquote(pathname or "/").strip("/").partition("/")
         if name not in PAGES:
