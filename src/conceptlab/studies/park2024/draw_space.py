@@ -18,26 +18,42 @@ from conceptlab.worlds import World
 
 @figures.house()
 def draw_fig1(results: Results, tables: Tables) -> Picture:
-    """Trajectories through concept space, and the time at which the colour of class 11 is learned by signal."""
+    """Ways through concept space, how far along the edge from 01 to 11 class 11 is over training, and the time at which
+    its colour is learned by signal."""
     curves, times = tables["curves"], tables["times"]
-    page = figures.figure(columns=2, height=3.1)
-    grid = page.add_gridspec(1, 2, width_ratios=(1.25, 1.0))
-    ax = page.add_subplot(grid[0, 0])
-    figures.panel(ax, "a", "Concept space over training")
-    drawing.space_axes(ax)
-    drawing.draw_paths(ax, curves, times, "separation")
-    drawing.colour_bar(page, ax, curves["separation"], "colour separation")
-
-    ax = page.add_subplot(grid[0, 1])
-    figures.panel(ax, "b", "Stronger signal, sooner learned")
-    never = _times_by_signal(ax, times, signal_of(tables["signal"]))
-    text = (
-        "a: since every training class is drawn (ring) to the end (disc); dashed, these; solid, class 11; thin, single "
-        "seeds."
+    page = figures.figure(columns=2, height=2.7)
+    space, edge, signal = page.subplots(1, 3, width_ratios=(1.15, 1.35, 1.0))
+    figures.panel(space, "a", "Concept space")
+    drawing.space_axes(space)
+    drawing.draw_paths(space, curves, times, "separation")
+    figures.panel(edge, "b", "Class 11: from 01 to 11")
+    _along_the_edge(edge, curves, times)
+    drawing.colour_bar(page, edge, curves["separation"], "colour separation")
+    figures.panel(signal, "c", "Sooner with signal")
+    never = _times_by_signal(signal, times, signal_of(tables["signal"]))
+    drawing.seeds_caption(
+        page,
+        curves,
+        "a: mean ways since every training class is drawn in all seeds (ring) to the end (disc); dashed, training "
+        f"classes; solid, class 11. b: mean over seeds of its place along the upper edge. {drawing.since_text(times)} "
+        f"c: a mark for each run, signal on a small circle; {never} never reach .5 (triangles).",
+        bands=False,
     )
-    marks = f"b: a mark for each run; {never} never reach .5 (triangles)."
-    drawing.seeds_caption(page, curves, f"{text} {marks}", bands=False)
     return page
+
+
+def _along_the_edge(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame) -> None:
+    """Size is learned first: what is left of the way is colour."""
+    shades = drawing.colours(curves["separation"])
+    for value, runs in curves.groupby("separation", sort=True):
+        way = curve(runs, "coordinate", "colour").rename("value").reset_index()
+        way = drawing.since_drawn(way, times[times["separation"] == value])
+        ax.plot(way["step"], way["value"], color=shades[float(str(value))], lw=1.3)
+    ax.set_xlim(0, float(curves["step"].max()))
+    ax.set_ylim(-0.05, 1.05)
+    ax.set_yticks((0, 0.5, 1), ("01", "0.5", "11"))
+    ax.set_xlabel("training step")
+    ax.set_ylabel("colour: red → blue")
 
 
 def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) -> int:
@@ -47,8 +63,8 @@ def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) 
         height = run["last"] if never else run["colour"]
         face = "none" if never else shade
         ax.plot(1000 * signal[run["separation"]], height, "^" if never else "o", ms=4.5, mfc=face, mec=shade)
-    ax.set_xlabel("colour signal on a small circle, × 1000")
-    ax.set_ylabel("steps to colour accuracy .5 of class 11")
+    ax.set_xlabel("colour signal, × 1000")
+    ax.set_ylabel("steps to colour accuracy .5")
     ax.set_ylim(bottom=0)
     return int(times["colour"].isna().sum())
 
@@ -165,7 +181,7 @@ def draw_masking(results: Results, tables: Tables) -> Picture:
     axes = page.subplots(1, 3, width_ratios=(1.2, 1, 0.8))
     figures.panel(axes[0], "a", "Concept space")
     drawing.space_axes(axes[0])
-    drawing.draw_paths(axes[0], curves, times, "hidden", seeds=False)
+    drawing.draw_paths(axes[0], curves, times, "hidden")
     drawing.colour_bar(page, axes[0], curves["hidden"], "red images with hidden colour")
     figures.panel(axes[1], "b", "Accuracy of class 11")
     figures.accuracy_axes(axes[1])

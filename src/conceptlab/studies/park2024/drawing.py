@@ -131,27 +131,25 @@ def path(run: pd.DataFrame, cls: str, times: pd.DataFrame) -> pd.DataFrame:
     return way[way.index >= times["drawing"].max(skipna=False)]
 
 
-def draw_path(ax: Axes, along: pd.DataFrame, colour: Colour, *, held_out: bool, thin: bool = False) -> None:
+def draw_path(ax: Axes, along: pd.DataFrame, colour: Colour, *, held_out: bool) -> None:
     way = along.to_numpy(dtype=float)
     if len(way) == 0:
         return
-    width = 0.5 if thin else (1.7 if held_out else 1.0)
-    alpha = 0.35 if thin else 1.0
-    ax.plot(*way.T, color=colour, lw=width, alpha=alpha, ls="-" if held_out else (0, (3, 1.5)), zorder=3)
-    if held_out and not thin:
+    ax.plot(
+        *way.T, color=colour, lw=1.7 if held_out else 1.0, ls="-" if held_out else (0, (3, 1.5)), zorder=3
+    )
+    if held_out:
         ax.plot(*way[0], "o", ms=3, mfc="white", mec=colour, mew=0.9, zorder=4)
         ax.plot(*way[-1], "o", ms=3.6, color=colour, zorder=5)
 
 
-def draw_paths(ax: Axes, table: pd.DataFrame, times: pd.DataFrame, by: str, *, seeds: bool = True) -> None:
+def draw_paths(ax: Axes, table: pd.DataFrame, times: pd.DataFrame, by: str) -> None:
     """Training classes dashed, class 11 solid with a ring where it starts, one colour for each value of `by`."""
     shades = colours(table[by])
     for value, runs in table.groupby(by, sort=True):
         shade, own = shades[float(str(value))], times[times[by] == value]
         for cls in sorted(set(runs["class"]) - {""}):
             draw_path(ax, path(runs, str(cls), own), shade, held_out=cls == TARGET)
-        for seed, run in runs.groupby("seed") if seeds else ():
-            draw_path(ax, path(run, TARGET, own[own["seed"] == seed]), shade, held_out=True, thin=True)
 
 
 def seeds_caption(page: Page, table: pd.DataFrame, text: str, *, bands: bool = True) -> None:
