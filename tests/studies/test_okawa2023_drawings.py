@@ -69,6 +69,18 @@ def test_half_of_the_seeds_draw_when_two_of_their_training_classes_stay_right() 
     assert draw_order._drawn_by_half(curves[curves["seed"] == 2]) == np.inf
 
 
+def test_where_few_steps_were_kept_every_class_is_shown(tmp_path: Path) -> None:
+    recipe = recipes.base("small", [0])[0]
+    member = write_members([recipe], tmp_path).member(recipe)
+    assert len(member.sample_steps) == 2
+    ax = figures.figure(columns=2).add_subplot()
+    draw_order._drawings(ax, member)
+    assert [label.get_text() for label in ax.get_yticklabels()] == [str(step) for step in member.sample_steps]
+    codes = [label.get_text() for label in ax.get_xticklabels()]
+    assert sorted(codes) == [member.world.space.code(cls) for cls in member.world.space]
+    assert codes[-1] == "111", "the furthest from training comes last"
+
+
 def test_shares_come_with_their_spread_over_seeds() -> None:
     shares = pd.DataFrame(
         {"reader": ["judge", "judge", "linear"], "seed": [0, 1, 0], "value": [0.8, 1.0, 0.5]}

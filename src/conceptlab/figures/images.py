@@ -39,9 +39,10 @@ def strip(
     columns: Sequence[str],
     *,
     row_colours: Sequence[str] = (),
+    column_colours: Sequence[str] = (),
     xlabel: str = "training step",
 ) -> None:
-    """Images (rows, columns, C, H, W) with a label for each row (a class) and each column (a step)."""
+    """Images (rows, columns, C, H, W) with a label for each row and each column, those of classes in their colours."""
     height, width = np.shape(images)[3:]
     gap = max(1, round(height / 16))
     ax.imshow(tiled(images, gap), interpolation="nearest", aspect="equal")
@@ -50,9 +51,10 @@ def strip(
     ax.set_yticks([i * (height + gap) + (height - 1) / 2 for i in range(len(rows))], rows)
     ax.set_xticks([i * (width + gap) + (width - 1) / 2 for i in range(len(columns))], columns)
     ax.tick_params(length=0, pad=3, labelsize=6.8)
-    if len(columns) > 8:
+    if len(columns) > 8 and not column_colours:
         ax.tick_params(axis="x", labelrotation=90, labelsize=6.2)
-    for label, colour in zip(ax.get_yticklabels(), row_colours):
+    coloured = [*zip(ax.get_yticklabels(), row_colours), *zip(ax.get_xticklabels(), column_colours)]
+    for label, colour in coloured:
         label.set_bbox({"boxstyle": "round,pad=0.25", "fc": colour, "ec": "none"})
         label.set_color(style.ink_on(colour))
     ax.spines[:].set_visible(False)

@@ -36,7 +36,7 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     """Figures 5, 10 and 16: (a) the concept graph, with trajectories where it has three axes, (b) accuracy by distance,
     (c) samples over time."""
     member = results.members[0]
-    space, split = member.world.space, member.split
+    space = member.world.space
     curves, times = tables["curves"], tables["times"]
     page = figures.figure(columns=2, height=4.9)
     grid = page.add_gridspec(2, 2, width_ratios=(1.0, 1.25), height_ratios=(1.15, 1.0))
@@ -49,11 +49,27 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     # Kept results hold the drawings of a few steps of most members: one that has them all shows more.
     shown = max(results.members, key=lambda one: len(one.sample_steps))
     figures.panel(ax, "c", f"Drawings through training (seed {shown.recipe.seed})")
-    samples_over_training(ax, shown, shown_classes(split), columns=_WIDE)
+    _drawings(ax, shown)
     figures.caption(
         page, f"{seeds_of(curves)}. Digits: {space.order}. {_PALE} {marks_text(times, THRESHOLD)}"
     )
     return page
+
+
+def _drawings(ax: Axes, member: Member) -> None:
+    """Some classes, a row each, over many steps; where few steps were kept, all classes, a column each."""
+    steps, space, split = member.sample_steps, member.world.space, member.split
+    if not 1 < len(steps) <= _WIDE // 2:
+        samples_over_training(ax, member, shown_classes(split), columns=_WIDE)
+        return
+    classes = sorted(space, key=lambda cls: (split.distance(cls), cls))
+    order = [space.classes.index(cls) for cls in classes]
+    drawn = np.stack([member.samples(step).numpy()[order, 0] for step in steps])
+    colours = [figures.distance_colour(split.distance(cls)) for cls in classes]
+    codes = [space.code(cls) for cls in classes]
+    rows = [str(step) for step in steps]
+    figures.strip(ax, member.world.on_paper(drawn), rows, codes, column_colours=colours, xlabel="")
+    ax.set_ylabel("training step")
 
 
 def _drawn_by_half(curves: pd.DataFrame) -> float:
