@@ -195,6 +195,31 @@ def test_an_identity_fails_by_one_wrong_case(name: str) -> None:
     assert _verdict(CLAIMS[name], {"identity": frame}) == "not reproduced"
 
 
+def _unknown(name: str, tables: Tables, table: str, rows: pd.Series) -> int:
+    """Of how many seeds nothing is known where some rows of a table have no number."""
+    column = "error" if table == "identity" else "value"
+    gone = tables[table].assign(**{column: tables[table][column].mask(rows)})
+    return CLAIMS[name].measure({**tables, table: gone}).unknown
+
+
+def test_what_has_no_number_is_not_passed_over() -> None:
+    """A dead network has no locality, an error that is no number is no zero: the others do not speak for it."""
+    rng = np.random.default_rng(0)
+    two = pd.concat([shares(rng, 3, 0.3)["levels"].assign(experiment=name) for name in "12"])
+    dead = two["seed"].eq(1) & two["experiment"].eq("2")
+    assert _unknown("locality.conditions", {"levels": two}, "levels", dead) == 1
+    mass = pd.concat([masses(rng, 3, 0.9)["mass"]] * 2, ignore_index=True)
+    assert _unknown("locality.neighbours", {"mass": mass}, "mass", pd.Series(range(6)).eq(4)) == 1
+    errors = pd.concat(
+        [faded(rng, 3, 0.01)["errors"].assign(epsilon=e) for e in (0.1, 0.3)], ignore_index=True
+    )
+    assert _unknown("cpc.decay", {"errors": errors}, "errors", errors.index.to_series().eq(2)) == 1
+    errors = ranked(rng, 3, 0.1)["errors"].reset_index(drop=True)
+    assert _unknown("cpc.always", {"errors": errors}, "errors", errors.index.to_series().eq(30)) == 1
+    identity = pd.DataFrame({"case": [0, 0, 1, 1], "identity": "composition", "error": 0.0})
+    assert _unknown("cpc.composition", {"identity": identity}, "identity", pd.Series(range(4)).eq(3)) == 1
+
+
 def test_what_is_not_orthogonal_is_no_counterexample() -> None:
     tables = pairs(np.random.default_rng(0), 8, 0.2)
     tables["counterexample"]["cosine_entangled"] = 0.3

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, slope
+from conceptlab.claims import Claim, NoData, PerSeed, Tables, slope, value_per_seed
 from conceptlab.studies.bradley2025.draw_cpc import SHOWN_LEVEL, draw_cpc
 from conceptlab.studies.bradley2025.settings import PAPER
 from conceptlab.studies.study import Figure, Results, Scale
@@ -157,7 +157,8 @@ def _between_modes(cpc: Cpc, condition: int, x: torch.Tensor) -> np.ndarray:
 def _identity(tables: Tables, *names: str) -> PerSeed:
     rows = tables["identity"]
     rows = rows[rows["identity"].isin(names)]
-    return PerSeed.exact(rows.groupby("case")["error"].max())
+    # What is no number is no zero: such a case is unknown, as one is in the worst of anything below.
+    return value_per_seed(rows.rename(columns={"case": "seed"}), over="max", value="error")
 
 
 def _grows(tables: Tables) -> PerSeed:
@@ -179,16 +180,16 @@ def _worst_decay(tables: Tables) -> PerSeed:
     last = errors[errors["sigma"] == errors["sigma"].max()]
     by = ["seed", "coupling", "epsilon", "unit"]
     shares = last.set_index(by)["value"] / errors.groupby(by)["value"].max()
-    return PerSeed.exact(shares.groupby("seed").max())
+    return value_per_seed(shares.rename("value").reset_index(), over="max")
 
 
 def _rank_with_noise(tables: Tables) -> PerSeed:
     """Spearman's correlation of error and noise over **all** levels, where it is largest."""
     rows = tables["errors"].query("unit == 'relative'")
     ranks = rows.groupby(["seed", "coupling", "epsilon"])[["sigma", "value"]].apply(
-        lambda part: part["sigma"].corr(part["value"], method="spearman")
+        lambda part: part["sigma"].corr(part["value"], method="spearman", min_periods=len(part))
     )
-    return PerSeed.exact(ranks.groupby("seed").max())
+    return value_per_seed(ranks.rename("value").reset_index(), over="max")
 
 
 CLAIMS = (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation
+from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation, value_per_seed
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_locality import draw_locality
@@ -134,8 +134,9 @@ def _ends(tables: Tables, measure: str) -> tuple[pd.Series, pd.Series]:
 
 def _decided(tables: Tables) -> PerSeed:
     low, high = _ends(tables, "condition_share")
-    margin = pd.concat([0.5 - low, high - 0.5])
-    return PerSeed.exact(margin.groupby("seed").min())
+    margin = pd.concat([0.5 - low, high - 0.5]).rename("value")
+    # A model without a number, whose estimate nothing changes, makes its seed unknown: a minimum would pass it over.
+    return value_per_seed(margin.reset_index(), over="min")
 
 
 def _neighbours(tables: Tables) -> PerSeed:
@@ -145,7 +146,7 @@ def _neighbours(tables: Tables) -> PerSeed:
     ]
     if rows.empty:
         raise NoData("no response was measured within one cell")
-    return PerSeed.exact(rows.groupby("seed")["value"].min())
+    return value_per_seed(rows, over="min")  # as above: a model without a response leaves its seed unknown
 
 
 CLAIMS = (
