@@ -9,7 +9,7 @@ import torch
 
 from conceptlab.errors import InputError
 from conceptlab.probes import Detector, Fitting, load_probe, require_judge, save_probe, train_probe, validate
-from conceptlab.probes.detector import STRIDE, shortfall
+from conceptlab.probes.detector import STRIDE, Found, shortfall
 from conceptlab.worlds import ObjectWorld, build
 
 WORLD = {"name": "discs", "resolution": 16, "cells": 4, "radius": 2.0, "gap": 2.0, "most": 4}
@@ -50,6 +50,21 @@ def test_it_is_validated_on_many_images_of_every_number(world, detector):
     found = validate(detector, world)
     assert found.images_per_class == 500
     assert list(found.per_class) == [str(k) for k in range(world.most + 1)]
+
+
+def test_more_objects_than_there_can_be_are_counted_wrong(world, monkeypatch):
+    """It sees one object too many in every image: of the largest number, too, none is counted right."""
+    detector = Detector("detector", world.space, world.image_shape, Fitting(), seed=0)
+    true = torch.cat([torch.full((5,), k) for k in range(world.most + 1)])
+    heat = (torch.arange(2 * world.most) <= true[:, None]).float()
+    monkeypatch.setattr(detector, "find", lambda images: Found(torch.zeros(*heat.shape, 2), heat))
+    found = validate(detector, world, images_per_class=5)
+    assert found.joint == 0
+    assert set(found.per_class.values()) == {0.0}
+    assert sum(found.confusion[-1]) == 0, "five of four objects is no number of theirs"
+    assert "0.0% of images with 4 objects" in str(
+        shortfall({**found.per_class, **dict.fromkeys("0123", 1.0)})
+    )
 
 
 def test_empty_and_meaningless_images_hold_nothing(world, detector):

@@ -69,8 +69,9 @@ class Detector(LearnedProbe):
         return Found(torch.cat([p.centres for p in parts]), torch.cat([p.heat for p in parts]))
 
     def read(self, images: Tensor) -> dict[str, Tensor]:
-        count = (self.find(images).heat >= THRESHOLD).sum(1).clamp(max=self.most)
-        return {"objects": F.one_hot(count, self.most + 1).float()}
+        """More objects than there can be are no number of this world: nothing is read, wrong whatever was asked for."""
+        count = (self.find(images).heat >= THRESHOLD).sum(1)
+        return {"objects": F.one_hot(count, 2 * self.most + 1)[:, : self.most + 1].float()}
 
     def _peaks(self, output: Tensor) -> Found:
         heat, offset = output[:, 0].sigmoid(), output[:, 1:].sigmoid()

@@ -32,7 +32,8 @@ class Validation:
     joint: float
     per_variable: dict[str, float]
     per_class: dict[str, float]  # by class code
-    confusion: tuple[tuple[float, ...], ...]  # row: true class, column: share read as each class
+    # Row: true class, column: share read as each. A row sums to less than one where a detector counts beyond them all.
+    confusion: tuple[tuple[float, ...], ...]
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self) | {"confusion": [list(row) for row in self.confusion]}
@@ -58,16 +59,12 @@ def validate(probe: Probe, world: World, images_per_class: int | None = None, se
         raise InputError(f"the probe reads {probe.space!r}; this world has {world.space!r}")
     samples = real_images(world, images_per_class, seed, "held-out")
     predicted = probe.predict(samples.images)
-    if bool((predicted < 0).any()):
-        share = (predicted < 0).any(1).double().mean().item()
+    read = (predicted >= 0).all(1)
+    if probe.kind != "detector" and not bool(read.all()):
+        share = (~read).double().mean().item()
         raise InputError(f"the probe sees nothing in {share:.1%} of real images; give it a smaller 'blank'")
     right = predicted == samples.labels
-    true, read = class_index(world.space, samples.labels), class_index(world.space, predicted)
-    counts = np.zeros((len(world.space), len(world.space)))
-    np.add.at(counts, (true.numpy(), read.numpy()), 1)
-    shown = counts.sum(1, keepdims=True) > 0
-    confusion = np.where(shown, counts, _independent(world, samples.labels, predicted))
-    confusion = confusion / confusion.sum(1, keepdims=True)
+    confusion = _confusion(world, samples.labels, predicted, read)
     return Validation(
         kind=probe.kind,
         images_per_class=images_per_class,
@@ -78,6 +75,16 @@ def validate(probe: Probe, world: World, images_per_class: int | None = None, se
     )
 
 
+def _confusion(world: World, true: Tensor, predicted: Tensor, read: Tensor) -> np.ndarray:
+    """Of the images of each class the share that is read as each; `read` says of which images anything is."""
+    classes = len(world.space)
+    counts = np.zeros((classes, classes))
+    places = (class_index(world.space, labels[read]).numpy() for labels in (true, predicted))
+    np.add.at(counts, tuple(places), 1)
+    images = np.bincount(class_index(world.space, true).numpy(), minlength=classes)[:, None]
+    return np.where(images, counts / images.clip(min=1), _independent(world, true[read], predicted[read]))
+
+
 def _independent(world: World, true: Tensor, read: Tensor) -> np.ndarray:
     """The confusion of classes if variables were misread independently: a product over variables."""
     whole = np.ones((1, 1))
@@ -85,7 +92,7 @@ def _independent(world: World, true: Tensor, read: Tensor) -> np.ndarray:
         counts = np.full((size, size), 1e-9)
         np.add.at(counts, (true[:, place].numpy(), read[:, place].numpy()), 1)
         whole = np.kron(whole, counts / counts.sum(1, keepdims=True))
-    return whole
+    return whole / whole.sum(1, keepdims=True)
 
 
 def require_judge(validation: Validation, world: World) -> None:
