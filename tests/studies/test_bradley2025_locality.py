@@ -30,6 +30,20 @@ def test_networks_generalise_when_all_their_held_out_classes_have_come() -> None
     assert found["last"].tolist() == [6, 6], "where a class can last have come unseen"
 
 
+def test_what_a_judge_reads_in_noise_is_no_generalisation() -> None:
+    """Until it draws every training class all that it draws is read as the held-out one."""
+    rows = []
+    for step in range(1, 13):
+        accuracy = {"00": float(step >= 6), "01": float(step >= 5), "11": float(step < 5 or step >= 8)}
+        rows += [("a", cls, int(cls == "11"), step, value) for cls, value in accuracy.items()]
+    metrics = pd.DataFrame(rows, columns=["member", "class", "distance", "step", "value"])
+    found = across.generalisation_times(metrics.assign(measure="accuracy", weights="raw", variable=""))
+    assert found["time"].tolist() == [pytest.approx(8)]
+    never = metrics.assign(value=metrics["value"].mask(metrics["class"] == "00", 0.0))
+    found = across.generalisation_times(never.assign(measure="accuracy", weights="raw", variable=""))
+    assert found["time"].tolist() == [np.inf]
+
+
 def test_members_are_shared_with_the_other_papers_studies() -> None:
     for scale in ("tiny", "small", "paper"):
         mine = {recipe.hash for recipe in across._recipes(scale, (0, 1))}
