@@ -8,10 +8,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Annotation
 
 from conceptlab import figures
 from conceptlab.concepts import Split
-from conceptlab.studies.okawa2023 import STUDY, draw_data, draw_order, draw_world, recipes, tables
+from conceptlab.studies.okawa2023 import (
+    STUDY,
+    draw_data,
+    draw_order,
+    draw_sweeps,
+    draw_world,
+    recipes,
+    tables,
+)
 from conceptlab.studies.okawa2023.settings import MINIMAL
 from conceptlab.studies.study import Results
 from conceptlab.worlds import OKAWA2023, Shapes
@@ -159,3 +168,36 @@ def test_classes_at_one_distance_differ_in_dashes_and_critical_numbers_have_code
     said = [text.get_text() for text in ax.texts]
     assert "100" in said
     assert "101  110" in said
+
+
+def test_the_median_of_critical_numbers_counts_seeds_that_no_number_was_enough_for() -> None:
+    rows = [{"series": "100", "role": "in", "variable": "", "class": "100", "number": n, "seed": seed, "value": 0.5}
+            for seed in range(3) for n in (0, 10, 100)]  # fmt: skip
+    split = Split(Shapes(**OKAWA2023).space, dict.fromkeys(MINIMAL, 1))
+    for times, shown in (((10.0, np.nan, np.nan), False), ((10.0, 100.0, np.nan), True)):
+        critical = [{"series": "100", "variable": "", "class": "100", "time": time} for time in times]
+        ax = figures.figure(columns=1).add_subplot()
+        draw_data._against_count(
+            ax, {"samples": pd.DataFrame(rows), "critical": pd.DataFrame(critical)}, "100", split
+        )
+        places = [float(text.xy[0]) for text in ax.texts if isinstance(text, Annotation)]
+        assert places == ([100.0] if shown else [])
+
+
+def test_the_joint_accuracy_has_left_the_product_where_it_does_not_come_back() -> None:
+    at = (0.0, 0.25, 0.5, 1.0)
+    departures = pd.DataFrame(
+        [{"seed": seed, "correlation": rho, "value": -rho} for seed in (0, 1) for rho in at]
+    )
+    rules = pd.DataFrame([{"seed": 0, "correlation": rho, "rule": "product", "error": 0.1} for rho in at])
+    for left, marks in (
+        ((True, False, True), [1.0]),
+        ((True, False, False), []),
+        ((False, True, True), [0.5]),
+    ):
+        leaves = pd.DataFrame({"correlation": at[1:], "leaves": left})
+        page = draw_sweeps.draw_correlation(
+            Results([], "tiny", [0]), {"departures": departures, "leaves": leaves, "rules": rules}
+        )
+        lines = [line.get_xdata() for line in page.axes[0].lines]
+        assert [float(x[0]) for x in lines if len(x) == 2 and x[0] == x[1]] == marks  # pyright: ignore

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.figures import Line
 from conceptlab.figures.style import FIELD
+from conceptlab.measures import critical_number
 from conceptlab.studies.okawa2023.draw_data import count_axis
 from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.settings import THRESHOLD
@@ -156,11 +157,12 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     left.axhline(0, color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     low, high = left.get_ylim()
     left.set_ylim(min(low, -0.05), max(high, 0.05))  # differences of less are no departure to be looked at
-    leaves = tables["leaves"].query("leaves")["correlation"]
-    where = "at no correlation tried"
-    if len(leaves):
-        where = f"from {leaves.min():g} on"
-        left.axvline(leaves.min(), color="#8a8f98", lw=0.8, zorder=1)
+    leaves = tables["leaves"]
+    where = ", ".join(f"{rho:g}" for rho in leaves.query("leaves")["correlation"])
+    # Where it comes back at a larger correlation it has not left yet.
+    since = critical_number(leaves["correlation"], leaves["leaves"], 1)
+    if np.isfinite(since):
+        left.axvline(since, color="#8a8f98", lw=0.8, zorder=1)
     figures.panel(right, "b", "Which rule tells the joint accuracy")
     ends, rules = [], tables["rules"]
     for rule, colour in _RULES.items():
@@ -175,7 +177,8 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{seeds_of(tables['departures'])}. a: classes against the correlation (small circles, large triangles), mean "
-        f"over training; it differs from what it is at 0 {where} (95 %). b: held-out classes with two or more "
+        f"over training; it differs from what it is at 0 at {where or 'no correlation tried'} (95 %; line: from where "
+        "on). b: held-out classes with two or more "
         "variables in [.2, .9]; no point where there were none.",
     )
     return page
