@@ -175,6 +175,17 @@ def test_what_is_drawn_is_what_the_captions_say():
         assert star == pytest.approx(np.mean(own))
 
 
+def test_a_seed_that_never_draws_has_no_way_of_its_own():
+    """What a judge reads in its noise is not shown as if it were drawn."""
+    every = synthetic.sweep(3, (0.25,))
+    never = (every["seed"] == 2) & (every["class"] == "00") & (every["measure"] == "accuracy")
+    every = every.assign(value=every["value"].mask(never, 0.0))
+    tables = {"curves": every, "times": run_times(every)}
+    page = STUDY.figure("fig9").draw(Results([], "paper", (0, 1, 2)), tables)
+    assert [len(line.get_data_3d()[0]) > 0 for line in page.axes[0].lines] == [True] * 6 + [False] * 3
+    assert "(1 never does)" in " ".join(page.get_supxlabel().split())
+
+
 def test_stars_of_networks_that_cannot_draw_yet_are_hollow():
     every = synthetic.sweep(3, (0.175, 0.3))
     tables = {"curves": every, "times": run_times(every)}

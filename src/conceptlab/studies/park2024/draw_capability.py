@@ -176,7 +176,7 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
         own = runs[runs["seed"] == seed]
         # Before it draws its training classes a judge sees class 11 in noise: a tangle that hides the rest.
         since = times[times["seed"] == seed]["drawing"].max()
-        own = own[~(own["step"] < since)]
+        own = own[own["step"] >= since]
         can, does = (chosen(own).groupby("step")["value"].mean() for chosen in (capability, behaviour))
         ax.plot(can.index, can, does.reindex(can.index), color=colour, lw=1.4)
         # Shadows on the walls tell the two curves apart.
@@ -192,10 +192,16 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
     ax.set_box_aspect(None, zoom=0.82)  # pyright: ignore[reportCallIssue, reportArgumentType]
     figures.caption(
         page,
-        f"{len(seeds)} seeds, a line for each, since it draws every training class; thin: its projections on floor "
-        "and back wall.",
+        f"{len(seeds)} seeds, a line for each, since it draws every training class{_without(times)}; thin: its "
+        "projections on floor and back wall.",
     )
     return page
+
+
+def _without(times: pd.DataFrame) -> str:
+    """How many seeds have no line, where some never draw."""
+    never = int(times["drawing"].isna().sum())
+    return f" ({never} never {'do' if never > 1 else 'does'})" if never else ""
 
 
 @figures.house()
