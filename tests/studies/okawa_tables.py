@@ -61,7 +61,7 @@ def _bottleneck(v: Array) -> Tables:
 
 
 def _rules(v: Array) -> Tables:
-    errors = {"product": 0.1 * v, "minimum": 0.1, "Fréchet bound": 0.3}
+    errors = {"product": 0.1 * v, "minimum": 0.1, "Fréchet bound": 0.3, "middle": 0.2}
     rules = _join([_frame(v, rule=rule, error=error) for rule, error in errors.items()])
     return {"rules": rules, "curves": _frame(v)}
 

@@ -12,7 +12,7 @@ from conceptlab.claims import Verdict, judge
 from conceptlab.concepts import ConceptSpace, Variable
 from conceptlab.studies.okawa2023 import STUDY
 from conceptlab.studies.okawa2023.data import leaving
-from conceptlab.studies.okawa2023.order import suddenness, toy_fits
+from conceptlab.studies.okawa2023.order import prediction_errors, suddenness, toy_fits
 from conceptlab.theory.toy import success_probability
 from tests.studies import okawa_tables as fake
 
@@ -114,6 +114,26 @@ def test_what_a_judge_makes_of_noise_is_no_bottom_to_rise_from() -> None:
             parts.append(pd.DataFrame(rows).assign(seed=0, variable=""))
     rises = suddenness(pd.concat(parts, ignore_index=True))
     assert rises["mean"].tolist() == pytest.approx(rises["product"].tolist())
+
+
+def test_a_joint_accuracy_anywhere_between_its_bounds_is_no_product() -> None:
+    """The product lies between both bounds, too: alone against these it is the better guess of whatever does."""
+    rng = np.random.default_rng(0)
+    single = rng.uniform(0.3, 0.85, (SEEDS, 12, 2))
+    most, least = single.min(axis=2), (single.sum(axis=2) - 1).clip(min=0)
+    joint = rng.uniform(least, most)
+    parts = []
+    for cls, values in (("00", np.ones((SEEDS, 12, 3))), ("11", np.dstack([joint, single]))):
+        for place, variable in enumerate(("", "a", "b")):
+            rows = pd.DataFrame(values[:, :, place]).rename_axis("seed").rename_axis("step", axis=1)
+            rows = rows.stack().rename("value").reset_index()
+            parts.append(rows.assign(**{"class": cls}, distance=int(cls != "00"), variable=variable))
+    curves = pd.concat(parts, ignore_index=True).assign(measure="accuracy")
+    tables = {"rules": prediction_errors(curves), "curves": curves}
+    bounds = tables["rules"][tables["rules"]["rule"] != "middle"]
+    errors = bounds.pivot_table(index="seed", columns="rule", values="error")
+    assert (errors["product"] < errors.drop(columns="product").min(axis=1)).all()
+    assert _judged("fig6.product", tables).verdict == "inconclusive"
 
 
 # --- Figure 9 ---

@@ -24,7 +24,7 @@ _WAYS = {
     "natural": Line("#D55E00", "few images, drawn as they come", "s"),
     "balanced": Line("#009E73", "few images, drawn evenly", "^"),
 }
-_RULES = {"product": "#56B4E9", "minimum": "#CC79A7", "Fréchet bound": "#8C6D31"}
+_RULES = {"product": "#56B4E9", "minimum": "#CC79A7", "Fréchet bound": "#8C6D31", "middle": "#8a8f98"}
 
 
 def seed_times(times: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

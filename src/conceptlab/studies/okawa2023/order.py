@@ -93,17 +93,20 @@ def _bottleneck(curves: pd.DataFrame) -> pd.DataFrame:
 def prediction_errors(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Mean absolute error of each rule for the joint accuracy since the model draws, where it can be told apart from
     the others: at least two variables between .2 and .9. Under independence the joint is the product of single
-    accuracies; it can never exceed their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1))."""
+    accuracies; it can never exceed their minimum nor fall below the Fréchet bound, max(0, Σ - (n - 1)). So a guess that
+    knows nothing lies in the middle between these."""
     wide = among_drawn(curves, by)
     trained = set(curves[curves["distance"] == 0].groupby(["seed", *by, "class"]).groups)
     wide = wide[np.array([key[:-1] not in trained for key in wide.index], dtype=bool)]
     single = wide.drop(columns="")
     undecided = wide[((single >= 0.2) & (single <= 0.9)).sum(axis=1) >= 2]
     single = undecided.drop(columns="")
+    most, least = single.min(axis=1), (single.sum(axis=1) - (single.shape[1] - 1)).clip(lower=0)
     rules = {
         "product": single.prod(axis=1),
-        "minimum": single.min(axis=1),
-        "Fréchet bound": (single.sum(axis=1) - (single.shape[1] - 1)).clip(lower=0),
+        "minimum": most,
+        "Fréchet bound": least,
+        "middle": (most + least) / 2,
     }
     errors = [
         (rule - undecided[""]).abs().groupby(level=["seed", *by]).agg(["mean", "size"]).assign(rule=name)
