@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -29,3 +30,31 @@ def test_a_script_that_trains_at_its_top_level_is_told_what_to_do(tmp_path: Path
     )
     assert done.returncode != 0
     assert "call run below `if __name__ == '__main__':` in mine.py" in done.stderr.splitlines()[-1]
+
+
+IDLE = """
+import multiprocessing, os, time
+from concurrent.futures import ProcessPoolExecutor
+from conceptlab.executors.local import _begin
+
+if __name__ == "__main__":
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(context.Queue(),))
+    print(pool.submit(os.getpid).result(), flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_worker_without_work_ends_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    """Nobody else would ever end it, and it keeps what the parent wrote to open."""
+    (tmp_path / "idle.py").write_text(IDLE, encoding="utf-8")
+    with subprocess.Popen([sys.executable, "idle.py"], cwd=tmp_path, stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.kill()
+        try:
+            # The end of the output comes when the last of both has gone.
+            parent.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.kill(worker, signal.SIGKILL)
+            raise

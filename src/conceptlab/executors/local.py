@@ -13,6 +13,7 @@ import os
 import queue
 import signal
 import sys
+import threading
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -147,7 +148,7 @@ def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.dev
 def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> None:
     context = multiprocessing.get_context("spawn")
     progress: Any = context.Queue()
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(progress, os.getpid()))
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(progress,))
     try:
         tasks = {pool.submit(_work, [r.to_dict() for r in group], str(store.root)) for group in groups}
         while tasks:
@@ -192,15 +193,24 @@ def _drain(progress: Any, report: Report) -> None:
 # --- inside a worker process ----------------------------------------------------------------------------------
 
 _progress: Any = None
-_parent = 0
 
 
-def _begin(progress: Any, parent: int) -> None:
-    global _progress, _parent
-    _progress, _parent = progress, parent
+def _begin(progress: Any) -> None:
+    global _progress
+    _progress = progress
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     # Ctrl-C reaches the whole group; the parent decides and ends its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     torch.set_num_threads(1)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed cannot end its workers, nor can one that waits for work see it: it would wait for ever,
+    and one that trains would keep its folders from the run that continues."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(recipes: list[dict[str, Any]], root: str) -> None:
@@ -208,7 +218,4 @@ def _work(recipes: list[dict[str, Any]], root: str) -> None:
 
 
 def _tell(members: Sequence[str], steps: int) -> None:
-    # A parent that was killed cannot end its workers: an orphan ends itself.
-    if os.getppid() != _parent:
-        os._exit(1)
     _progress.put((list(members), steps))
