@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from conceptlab import plugins
-from conceptlab.cli.console import ERR
+from conceptlab.cli.console import ERR, show_what_can_be_shown
 from conceptlab.cli.parser import build_parser
 from conceptlab.errors import InputError, is_full, is_out_of_memory, out_of_memory, unwritten
 
@@ -15,6 +15,7 @@ __all__ = ["build_parser", "main"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
+    show_what_can_be_shown()
     try:
         options = build_parser().parse_args(arguments)
         plugins.add(options.plugin)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conceptlab.cli.console import OUT
+from conceptlab.cli.console import OUT, print_json
 from conceptlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ def list_(options: argparse.Namespace) -> int:
     from conceptlab.terminal.listing import listing, listing_table
 
     if options.json:
-        print(json.dumps(listing(), indent=1, ensure_ascii=False))
+        print_json(listing())
     else:
         OUT.print(listing_table())
     return 0
@@ -32,7 +31,7 @@ def verdict(options: argparse.Namespace) -> int:
     runs = find_figures(options.path)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     if options.json:
-        print(json.dumps(to_json(verdicts), indent=1, ensure_ascii=False))
+        print_json(to_json(verdicts))
     else:
         OUT.print(render_verdicts(verdicts, title=str(options.path), width=OUT.width))
         if signatures := signature_table(runs):
@@ -131,7 +130,7 @@ def bench(options: argparse.Namespace) -> int:
     measure = bench_train if options.what == "train" else bench_sample
     result = measure(networks, members, device)
     if options.json:
-        print(json.dumps(result, indent=1))
+        print_json(result)
     else:
         OUT.print(bench_table(result))
     return 0

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conceptlab.cli.console import ERR, OUT
+from conceptlab.cli.console import ERR, OUT, print_json
 from conceptlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def inspect(options: argparse.Namespace) -> int:
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
     page = inspection_page(found, options.out, shlex.join(words))
     if options.json:
-        print(json.dumps(found.to_json(), indent=1, ensure_ascii=False))
+        print_json(found.to_json())
     else:
         OUT.print(inspection_table(found))
         OUT.print(f"page: {page}")
