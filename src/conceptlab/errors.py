@@ -51,7 +51,7 @@ def is_full(error: Exception) -> bool:
 
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether memory ran out, of this machine or of a GPU. torch tells it in words."""
-    words = ("can't allocate memory", "out of memory")
+    words = ("can't allocate memory", "out of memory", "Storage size calculation overflowed")
     return isinstance(error, MemoryError) or (
         isinstance(error, RuntimeError) and any(word in str(error) for word in words)
     )

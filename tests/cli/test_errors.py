@@ -26,7 +26,14 @@ THEORY = Path(__file__).parents[2] / "results" / "yang2025" / "paper" / "fig3"
         (["run", "okawa2023.fig5,"], "lacks the name of a figure"),
         (["run", "okawa2023.fig5,fig99"], "fig99"),
         (["run", "quickstart", "--seeds", "-1"], "at least one seed"),
-        (["run", "quickstart", "--seeds", "many"], "invalid int"),
+        (["run", "quickstart", "--seeds", "many"], "no whole number"),
+        (["run", "quickstart", "--seeds", "9" * 4000], "no whole number"),
+        (["run", "quickstart", "--piece", ""], "--piece : say which"),
+        (["run", "quickstart", "--out", "", "--plan"], "the name is empty"),
+        (["verdict", ""], "the name is empty"),
+        (
+            ["run", "quickstart", "--scale", "tiny", "--out", "x" * 300],
+        ),
         (["run", "quickstart", "--seeds", "1000000000000"], "GiB are free; take fewer"),
         (["run", "quickstart", "--set", "batch=1000000000000"], "GiB are free; lower batch"),
         (["run", "quickstart", "--set", "batch=1000000000000", "--piece", "1/2"], "lower batch"),
@@ -177,7 +184,14 @@ def test_whatever_else_finds_the_disk_full_is_told_in_one_line(monkeypatch, caps
     assert "cannot write somewhere.bin: the disk is full" in told[0]
 
 
-@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        RuntimeError("Storage size calculation overflowed"),
+    ],
+)
 def test_memory_that_runs_out_is_told_in_one_line(monkeypatch, capsys, error):
     def greedy() -> dict[str, object]:
         raise error

@@ -56,6 +56,6 @@ def test_a_piece_with_fine_tuning_trains_from_nothing(tmp_path):
 
 def test_a_piece_is_named_as_it_is_meant():
     assert parse_piece("2/5") == (2, 5)
-    for text in ("0/5", "6/5", "2", "a/b", "2/", "-1/5"):
+    for text in ("0/5", "6/5", "2", "a/b", "2/", "-1/5", "", "1/²", f"1/{'9' * 5000}"):
         with pytest.raises(InputError, match="2/5"):
             parse_piece(text)

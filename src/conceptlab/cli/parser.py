@@ -24,6 +24,24 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{message}; see `{self.prog} --help`")
 
 
+def _whole(text: str) -> int:
+    """A whole number; one that no tensor could hold, and few libraries refuse in words of their own, is none."""
+    try:
+        number = int(text)
+    except ValueError:  # also what has more digits than Python reads
+        number = None
+    if number is None or abs(number) >= 2**63:
+        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no whole number below 2^63")
+    return number
+
+
+def _path(text: str) -> Path:
+    """A path. An empty one comes from a variable that was never set; it would mean the folder one stands in."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; write . for the folder you are in")
+    return Path(text)
+
+
 def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="conceptlab", description=conceptlab.__doc__)
     parser.add_argument("--version", action="version", version=conceptlab.__version__)
@@ -41,14 +59,14 @@ def build_parser() -> argparse.ArgumentParser:
         default="small",
         help="tiny proves the pipeline; small (the default) suits a CPU; paper is the authors' setting",
     )
-    run.add_argument("--seeds", type=int, metavar="N", help="how many seeds (0 … N-1)")
+    run.add_argument("--seeds", type=_whole, metavar="N", help="how many seeds (0 … N-1)")
     run.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda", "mps"),
         default="auto",
         help="auto: a GPU where there is one",
     )
-    run.add_argument("--out", type=Path, default=Path("runs"), metavar="FOLDER", help="default: runs")
+    run.add_argument("--out", type=_path, default=Path("runs"), metavar="FOLDER", help="default: runs")
     run.add_argument(
         "--set",
         action="append",
@@ -62,7 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--gpus", type=float, default=1.0, metavar="SHARE", help="of a GPU for each cohort under Ray"
     )
     run.add_argument(
-        "--cohort", type=int, metavar="N", help="members to train at once on a GPU; as fit if not given"
+        "--cohort", type=_whole, metavar="N", help="members to train at once on a GPU; as fit if not given"
     )
     run.add_argument(
         "--piece", metavar="K/N", help="train one of N shares of the members, and judge nothing yet"
@@ -73,7 +91,7 @@ def build_parser() -> argparse.ArgumentParser:
     run.add_argument("--plan", action="store_true", help="print what would run and what it costs")
     run.add_argument("--strict", action="store_true", help="exit with 3 if a claim is not reproduced")
     own = run.add_argument_group("for `run custom`, a study of your own data or world")
-    own.add_argument("--data", type=Path, metavar="PATH", help=_DATA)
+    own.add_argument("--data", type=_path, metavar="PATH", help=_DATA)
     own.add_argument("--world", metavar="NAME", help="a world by name, e.g. of your --plugin")
     own.add_argument("--train", nargs="+", default=[], metavar="CLASS[:N]", help="what the model is shown")
     own.add_argument("--test", nargs="+", default=[], metavar="CLASS", help="what it is asked for unseen")
@@ -81,43 +99,43 @@ def build_parser() -> argparse.ArgumentParser:
     run.set_defaults(command=running.run)
 
     inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
-    inspect.add_argument("data", type=Path, metavar="DATA", help=_DATA)
+    inspect.add_argument("data", type=_path, metavar="DATA", help=_DATA)
     inspect.add_argument(
-        "--out", type=Path, default=Path("inspection.html"), metavar="FILE", help="default: inspection.html"
+        "--out", type=_path, default=Path("inspection.html"), metavar="FILE", help="default: inspection.html"
     )
     inspect.add_argument("--json", action="store_true", help=_JSON)
     _add_data_options(inspect)
     inspect.set_defaults(command=own_data.inspect)
 
     verdict = commands.add_parser("verdict", help="the claims of a finished run")
-    verdict.add_argument("path", type=Path, metavar="RUN", help=_RUNS)
+    verdict.add_argument("path", type=_path, metavar="RUN", help=_RUNS)
     verdict.add_argument("--json", action="store_true", help=_JSON)
     verdict.set_defaults(command=looking.verdict)
 
     report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
-    report.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=_RUNS)
+    report.add_argument("paths", type=_path, nargs="+", metavar="PATH", help=_RUNS)
     report.add_argument(
-        "--out", type=Path, default=Path("report.html"), metavar="FILE", help="default: report.html"
+        "--out", type=_path, default=Path("report.html"), metavar="FILE", help="default: report.html"
     )
     report.set_defaults(command=looking.report)
 
     export = commands.add_parser("export", help="results to keep: figures, claims and members, compact")
-    export.add_argument("paths", type=Path, nargs="+", metavar="PATH", help=_RUNS)
+    export.add_argument("paths", type=_path, nargs="+", metavar="PATH", help=_RUNS)
     export.add_argument(
-        "--out", type=Path, default=Path("results"), metavar="FOLDER", help="default: results"
+        "--out", type=_path, default=Path("results"), metavar="FOLDER", help="default: results"
     )
     export.set_defaults(command=keeping.export)
 
     reproduction = commands.add_parser("reproduction", help="a page of verdicts from results at paper scale")
-    reproduction.add_argument("path", type=Path, metavar="PATH", help="the folder that `export` made")
+    reproduction.add_argument("path", type=_path, metavar="PATH", help="the folder that `export` made")
     reproduction.add_argument(
-        "--out", type=Path, default=Path("REPRODUCTION.md"), metavar="FILE", help="default: REPRODUCTION.md"
+        "--out", type=_path, default=Path("REPRODUCTION.md"), metavar="FILE", help="default: REPRODUCTION.md"
     )
     reproduction.set_defaults(command=keeping.reproduction)
 
     sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
-    sample.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
-    sample.add_argument("--step", type=int, help="of a kept checkpoint; the last if not given")
+    sample.add_argument("path", type=_path, metavar="RUN", help=_MODEL)
+    sample.add_argument("--step", type=_whole, help="of a kept checkpoint; the last if not given")
     sample.add_argument("--weights", choices=("raw", "ema"), default="raw", help=_WEIGHTS)
     sample.add_argument(
         "--prompt",
@@ -125,23 +143,23 @@ def build_parser() -> argparse.ArgumentParser:
         metavar="CLASS[;VARIABLE=NUMBERS]",
         help="repeatable, a row for each; every class if not given",
     )
-    sample.add_argument("--n", type=int, default=8, metavar="N", help="images for each prompt (default 8)")
+    sample.add_argument("--n", type=_whole, default=8, metavar="N", help="images for each prompt (default 8)")
     sample.add_argument(
-        "--out", type=Path, default=Path("samples.png"), metavar="FILE", help="default: samples.png"
+        "--out", type=_path, default=Path("samples.png"), metavar="FILE", help="default: samples.png"
     )
     sample.set_defaults(command=looking.sample)
 
     elicit = commands.add_parser(
         "elicit", help="can a run draw a class already, since when, asked in which way"
     )
-    elicit.add_argument("path", type=Path, metavar="RUN", help=_MODEL)
+    elicit.add_argument("path", type=_path, metavar="RUN", help=_MODEL)
     elicit.add_argument("--class", dest="cls", required=True, metavar="CLASS", help="e.g. 11")
     elicit.add_argument("--weights", choices=("raw", "ema"), default="raw", help=_WEIGHTS)
     elicit.add_argument(
-        "--n", type=int, default=32, metavar="N", help="images for each way of asking (default 32)"
+        "--n", type=_whole, default=32, metavar="N", help="images for each way of asking (default 32)"
     )
     elicit.add_argument(
-        "--out", type=Path, default=Path("elicit.png"), metavar="FILE", help="default: elicit.png"
+        "--out", type=_path, default=Path("elicit.png"), metavar="FILE", help="default: elicit.png"
     )
     elicit.set_defaults(command=looking.elicit)
 
@@ -151,7 +169,7 @@ def build_parser() -> argparse.ArgumentParser:
         "--network", action="append", metavar="NAME", help="park2024, okawa2023 or quickstart; repeatable"
     )
     bench.add_argument(
-        "--members", type=int, nargs="+", default=None, metavar="N", help="how many together, each in turn"
+        "--members", type=_whole, nargs="+", default=None, metavar="N", help="how many together, each in turn"
     )
     bench.add_argument(
         "--device", choices=("auto", "cpu", "cuda"), default="auto", help="auto: a GPU where there is one"
@@ -160,12 +178,12 @@ def build_parser() -> argparse.ArgumentParser:
     bench.set_defaults(command=looking.bench)
 
     studio = commands.add_parser("studio", help="a live page on this machine: browse, watch, prompt, design")
-    studio.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="run folders (default: runs)")
-    studio.add_argument("--port", type=int, default=8050, help="default: 8050")
+    studio.add_argument("paths", type=_path, nargs="*", metavar="PATH", help="run folders (default: runs)")
+    studio.add_argument("--port", type=_whole, default=8050, help="default: 8050")
     studio.set_defaults(command=looking.studio)
 
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
-    diff.add_argument("paths", type=Path, nargs=2, metavar="PATH", help=_RUNS)
+    diff.add_argument("paths", type=_path, nargs=2, metavar="PATH", help=_RUNS)
     diff.set_defaults(command=looking.diff)
     for command in commands.choices.values():
         command.add_argument(
@@ -184,7 +202,7 @@ def _add_data_options(parser: argparse._ActionsContainer) -> None:
         "--variables", nargs="+", default=[], metavar="COLUMN[=VALUES]", help="see docs/own_data.md"
     )
     parser.add_argument("--continuous", nargs="+", default=[], metavar="COLUMN", help="conditions as numbers")
-    parser.add_argument("--resolution", type=int, metavar="N", help="crop to a square, scale to N×N")
+    parser.add_argument("--resolution", type=_whole, metavar="N", help="crop to a square, scale to N×N")
     parser.add_argument(
         "--mode", choices=("L", "RGB", "RGBA"), default="", help="convert images to this mode"
     )

@@ -43,12 +43,12 @@ def run(options: argparse.Namespace) -> int:
         options.executor, options.device, options.address, options.gpus, options.cohort, planned=options.plan
     )
     store = Store(options.out)
-    if options.piece and (options.ready or options.strict):
+    if options.piece is not None and (options.ready or options.strict):
         raise InputError("--piece trains a share and judges nothing; leave out --ready and --strict")
-    if options.piece or options.plan:
+    if options.piece is not None or options.plan:
         trains = where.is_here and not options.plan
         studies.check(order, store, where.device if trains else None)
-    if options.piece:
+    if options.piece is not None:
         return _piece(options, order, where, store)
     if options.plan:
         OUT.print(plan_table(order, order.all_recipes(), store, where))

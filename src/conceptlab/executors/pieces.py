@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from conceptlab.errors import InputError
@@ -13,10 +14,11 @@ from conceptlab.training.cost import training_flops
 
 def parse_piece(text: str) -> tuple[int, int]:
     """`2/5`: the second of five."""
-    number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
+    match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+    number, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= number <= count:
         raise InputError(f"--piece {text}: say which of how many, for example --piece 2/5")
-    return int(number), int(count)
+    return number, count
 
 
 def piece(recipes: Sequence[Recipe], number: int, count: int) -> list[Recipe]:
