@@ -41,6 +41,18 @@ def unwritten(path: Path | str, error: Exception) -> InputError:
     )
 
 
+def unusable(path: Path | str, error: OSError) -> InputError:
+    """An `InputError` for a path with which nothing can be done."""
+    reason = error.strerror or str(error)
+    return InputError(f"cannot use {path}: {reason}; name another path, or mend its permissions")
+
+
+def is_about_a_path(error: OSError) -> bool:
+    """Whether the system refuses a path for what it is, and not because we looked for what is not there."""
+    refusals = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.EIO)
+    return error.filename is not None and error.errno in refusals
+
+
 def is_full(error: Exception) -> bool:
     """Whether writing failed for want of room. Libraries that are not written in Python tell it in words."""
     words = ("no space left", "quota exceeded")

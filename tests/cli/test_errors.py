@@ -31,8 +31,12 @@ THEORY = Path(__file__).parents[2] / "results" / "yang2025" / "paper" / "fig3"
         (["run", "quickstart", "--piece", ""], "--piece : say which"),
         (["run", "quickstart", "--out", "", "--plan"], "the name is empty"),
         (["verdict", ""], "the name is empty"),
+        (["verdict", "x" * 300], "File name too long; name another path"),
+        (["sample", "x" * 300], "File name too long; name another path"),
+        (["inspect", "x" * 300], "File name too long; name another path"),
         (
             ["run", "quickstart", "--scale", "tiny", "--out", "x" * 300],
+            "File name too long; name another path",
         ),
         (["run", "quickstart", "--seeds", "1000000000000"], "GiB are free; take fewer"),
         (["run", "quickstart", "--set", "batch=1000000000000"], "GiB are free; lower batch"),

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from conceptlab import plugins
 from conceptlab.cli.console import ERR, show_what_can_be_shown
 from conceptlab.cli.parser import build_parser
-from conceptlab.errors import InputError, is_full, is_out_of_memory, out_of_memory, unwritten
+from conceptlab.errors import (
+    InputError,
+    is_about_a_path,
+    is_full,
+    is_out_of_memory,
+    out_of_memory,
+    unusable,
+    unwritten,
+)
 
 __all__ = ["build_parser", "main"]
 
@@ -35,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ERR.print(f"conceptlab: {out_of_memory(error)}", style="bold red")
         return 2
     except OSError as error:
-        if not is_full(error):
+        if not (is_full(error) or is_about_a_path(error)):
             raise
-        ERR.print(f"conceptlab: {unwritten(error.filename or 'a file', error)}", style="bold red")
+        told = (
+            unwritten(error.filename or "a file", error)
+            if is_full(error)
+            else unusable(error.filename, error)
+        )
+        ERR.print(f"conceptlab: {told}", style="bold red")
         return 2

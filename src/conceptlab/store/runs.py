@@ -20,7 +20,7 @@ import pandas as pd
 from PIL import Image
 
 from conceptlab.claims import Failures, Verdict, read_claims
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unusable
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
 from conceptlab.store.failures import read_failures
@@ -214,7 +214,7 @@ def find_figures(path: Path | str, *, damaged: bool = False) -> list[FigureRun]:
     there are others, those that cannot be read (unless `damaged` are wanted) and copies of others are left out, and the
     user is told."""
     path = Path(path)
-    if not path.exists():
+    if not _exists(path):
         raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
     found = sorted(_manifests(path), key=_as_read)
     if not found:
@@ -226,6 +226,13 @@ def find_figures(path: Path | str, *, damaged: bool = False) -> list[FigureRun]:
     for problem in problems.values():
         LOG.warning("left out: %s", problem)
     return [run for run in runs if run not in problems]
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:  # a name that is too long, a folder that may not be entered
+        raise unusable(path, error) from error
 
 
 def _problem(run: FigureRun, damaged: bool) -> str:
@@ -269,7 +276,7 @@ def load(path: Path | str) -> FigureRun:
 def find_members(path: Path | str) -> list[Member]:
     """The members at a path: one member's folder, or those of the figures below it."""
     path = Path(path)
-    if (path / "config.json").exists():
+    if _exists(path / "config.json"):
         return [Member(path)]
     members = {member.id: member for run in find_figures(path) for member in run.members}
     return list(members.values())
