@@ -75,6 +75,14 @@ def test_a_file_is_not_written_where_a_folder_is(tmp_path):
         files.write_text(tmp_path, "text")
 
 
+def test_a_file_never_takes_the_place_of_a_device_or_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError, match="a device or a pipe, not a file"):
+        files.write_text(pipe, "text")
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("name", ["../other", "a/b", "", ".hidden", 5])
 def test_a_figure_lies_nowhere_but_in_its_store(tmp_path, name):
     with pytest.raises(InputError, match="is no name"):

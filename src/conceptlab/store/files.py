@@ -45,6 +45,9 @@ def check_writable(path: Path) -> None:
     make_folder(path.parent)
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a file; give the name of a file")
+    # A file that is renamed into the place of a device or a pipe would take it from everyone.
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a device or a pipe, not a file; give the name of a file")
 
 
 def append_line(path: Path, line: str) -> None:
