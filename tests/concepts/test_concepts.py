@@ -46,7 +46,19 @@ def test_order_is_the_declared_one():
 
 
 @pytest.mark.parametrize(
-    "text", ["012", "01", "0111", "shape=hexagon,size=small,colour=blue", "shape=circle", "x", ""]
+    "text",
+    [
+        "012",
+        "01",
+        "0111",
+        "shape=hexagon,size=small,colour=blue",
+        "shape=circle",
+        "x",
+        "",
+        "²11",
+        "²,1,1",
+        f"{'9' * 5000},1,1",
+    ],
 )
 def test_bad_classes_get_one_line(text):
     with pytest.raises(InputError) as failure:

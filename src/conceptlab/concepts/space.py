@@ -27,7 +27,7 @@ class Variable:
         """The position of a value given by its name, or by its position (a number or digits)."""
         if isinstance(value, str) and value in self.values:
             return self.values.index(value)
-        if str(value).isdigit() and int(value) < len(self.values):
+        if _is_position(str(value)) and int(value) < len(self.values):
             return int(value)
         raise unknown(f"value of '{self.name}'", value, self.values)
 
@@ -120,7 +120,7 @@ class ConceptSpace:
             if separator in text:
                 return [_position(part) for part in text.split(separator)]
         # Digits alone are unambiguous only while every variable has at most ten values.
-        if text.isdigit() and max(self.sizes) <= 10:
+        if text.isdecimal() and max(self.sizes) <= 10:
             return [int(digit) for digit in text]
         return [text]
 
@@ -157,4 +157,9 @@ class ConceptSpace:
 
 def _position(part: str) -> int | str:
     """In a tuple digits are positions, even where a value happens to be named by digits."""
-    return int(part) if part.strip().isdigit() else part.strip()
+    return int(part) if _is_position(part.strip()) else part.strip()
+
+
+def _is_position(text: str) -> bool:
+    """Whether `int` takes a text for a number: a superscript is a digit too, and thousands of digits are too many."""
+    return text.isdecimal() and len(text) < 10

@@ -79,7 +79,7 @@ def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]
         several = "," in text and "=" not in text and text.count(",") + 1 != len(world.space.concepts)
         for part in text.split(",") if several else [text]:
             name, colon, count = part.rpartition(":")
-            if colon and count.isdigit():
+            if colon and count.isdecimal() and len(count) < 19:
                 found.append((world.space.parse(name), int(count)))
             else:
                 found.append((world.space.parse(part), None))

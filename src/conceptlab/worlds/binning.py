@@ -182,7 +182,7 @@ def _edges(text: str, amount: str, numbers: np.ndarray) -> list[float]:
 
 
 def _quantiles(text: str, amount: str, numbers: np.ndarray) -> list[float]:
-    if not amount.isdigit() or not 2 <= int(amount) <= MOST_VALUES:
+    if not amount.isdecimal() or len(amount) > 9 or not 2 <= int(amount) <= MOST_VALUES:
         raise InputError(f"variable '{text}': after / write the number of bins, 2 to {MOST_VALUES}")
     shares = np.arange(1, int(amount)) / int(amount)
     edges = [float(edge) for edge in np.quantile(numbers, shares)]

@@ -166,7 +166,7 @@ def _holds(table: np.ndarray, names: tuple[str, ...], attribute: str, path: Path
 def read_attributes(path: Path, changed: int) -> tuple[tuple[str, ...], tuple[str, ...], np.ndarray]:
     """Files, attribute names and the table of ±1 (images, attributes). `changed` makes an edited list be read anew."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    if len(lines) < 3 or not lines[0].strip().isdigit():
+    if len(lines) < 3 or not lines[0].strip().isdecimal():
         raise InputError(f"{path}: the first line must be the number of images; {SOURCE}")
     names, rows = tuple(lines[1].split()), [line.split() for line in lines[2:] if line.strip()]
     if len(rows) != int(lines[0]):
