@@ -101,12 +101,21 @@ def test_settings_reach_every_level():
         ("keep=[77]", "the nearest is 83"),
         ("condition_dropout=1.5", "must be in"),
         ("shares.000=-1", "0 or more"),
+        ("masking=[{}]", "masking lacks variable, classes, share"),
+        (f"optimiser.learning_rate=1{'0' * 400}", "below 2"),
+        (f"steps=1{'0' * 5000}", "expected int"),
     ],
 )
 def test_bad_settings_get_one_line(text, word):
     with pytest.raises(InputError, match=word) as failure:
         BASE.with_settings(parse_settings([text]))
     assert "\n" not in str(failure.value)
+
+
+def test_of_two_values_for_one_setting_neither_is_meant_more():
+    with pytest.raises(InputError, match="steps is given twice"):
+        parse_settings(["steps=3", "batch=2", "steps=4"])
+    assert parse_settings(["steps=3", "steps=3"]) == {"steps": 3}
 
 
 def test_evaluation_steps_end_at_the_end():

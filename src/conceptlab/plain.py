@@ -48,12 +48,21 @@ def construct(kind: type, data: Mapping[str, Any], where: str) -> Any:
     for name in data:
         if name not in hints:
             raise unknown("setting", name, hints, where=where)
+    if lacking := [name for name in _required(kind) if name not in data]:
+        raise InputError(f"{where} lacks {', '.join(lacking)}; it is {dict(data)!r}")
     return kind(**{name: _convert(hints[name], value, f"{where}.{name}") for name, value in data.items()})
 
 
 @lru_cache
 def _hints(kind: type) -> dict[str, Any]:
     return typing.get_type_hints(kind)
+
+
+@lru_cache
+def _required(kind: type) -> list[str]:
+    without = dataclasses.MISSING
+    fields = dataclasses.fields(kind)
+    return [f.name for f in fields if f.default is without and f.default_factory is without]
 
 
 def _convert(hint: Any, value: Any, where: str) -> Any:
