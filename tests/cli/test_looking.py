@@ -70,6 +70,14 @@ def test_sample_draws_any_prompt(out, tmp_path, capsys):
     assert size_of(sheet) == (4 * 16, 2 * 16)
     assert main(["sample", str(out / "quickstart"), "--weights", "ema", "--n", "1", "--out", str(sheet)]) == 0
     assert size_of(sheet) == (16, 8 * 16)
+    for number in ("nan", "-inf", "1e39"):  # the last is more than float32 holds
+        prompt = f"111;colour={number},0,0"
+        assert (
+            main(["sample", str(out / "quickstart"), "--prompt", prompt, "--out", str(tmp_path / "n.png")])
+            == 2
+        )
+        assert "write finite numbers" in capsys.readouterr().err
+    assert not (tmp_path / "n.png").exists()
 
 
 @pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])
@@ -115,3 +123,5 @@ def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
     assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 2
     assert "holds nothing at paper scale" in capsys.readouterr().err
     assert not (tmp_path / "page.md").exists()
+    assert main(["sample", str(kept), "--out", str(tmp_path / "s.png")]) == 2
+    assert "keeps no checkpoint" in capsys.readouterr().err, "running its study again would train nothing"

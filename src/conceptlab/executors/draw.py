@@ -28,6 +28,8 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
             values = torch.tensor([float(number) for number in numbers.split(",")])
         except ValueError:
             raise InputError(f"prompt '{text}': write numbers, e.g. {variable}=0,0,1") from None
+        if not values.isfinite().all():
+            raise InputError(f"prompt '{text}': no network can be asked for {numbers}; write finite numbers")
         if len(values) != part.stop - part.start:
             raise InputError(
                 f"prompt '{text}': {variable} takes {part.stop - part.start} numbers, not {len(values)}"

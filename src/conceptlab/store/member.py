@@ -168,6 +168,10 @@ class Member:
         return found
 
     def _known(self, what: str, steps: list[int], step: int | None) -> int:
+        if not steps and self.outcome:
+            raise InputError(
+                f"{self.path} keeps no {what} (exported results hold few); train it with another --out"
+            )
         if not steps:
             raise InputError(f"{self.path} has no {what} yet; run its study again to continue it")
         if step is not None and step not in steps:
