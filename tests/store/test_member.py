@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from conceptlab.errors import InputError
-from conceptlab.store import Member, Store, gather
+from conceptlab.store import Member, MemberWriter, Store, gather
 from conceptlab.store.files import write_json
 from conceptlab.store.timing import stretches
 from tests.figures import synthetic
@@ -27,6 +27,21 @@ def test_files_that_are_still_being_written_are_not_read(tmp_path):
     (member.path / "samples" / ".00000150.png.x7.png").write_bytes(b"half")
     assert len(member.metrics) == rows
     assert member.sample_steps == [50, 100]
+
+
+def test_what_a_killed_writer_had_begun_goes_when_the_member_is_taken_up_again(tmp_path):
+    """Half a state, by our name and by that of safetensors, which writes to a temporary file of its own."""
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe, status="unfinished", steps=(50,))
+    path = tmp_path / "members" / recipe.hash
+    (path / ".lock").touch()
+    states = path / "checkpoints"
+    states.mkdir(exist_ok=True)
+    for name in (".tmpa1B2c3", ".state-00000050.safetensors.x7.safetensors"):
+        (states / name).write_bytes(b"half")
+    MemberWriter(path, recipe, {})
+    assert [file.name for file in path.rglob(".*")] == [".lock"]
+    assert Member(path).sample_steps == [50]
 
 
 def test_a_finished_member_without_its_metrics_is_damaged_not_empty(tmp_path):

@@ -185,6 +185,10 @@ class MemberWriter:
 
     def __init__(self, path: Path, recipe: Recipe, environment: dict[str, Any]) -> None:
         self.path, self.recipe = files.make_folder(path), recipe
+        # A writer that was killed leaves what it had begun, a whole state for one; nobody else writes here now.
+        for litter in path.rglob(".*"):
+            if litter.name != ".lock" and litter.is_file():
+                litter.unlink()
         config = path / "config.json"
         if config.exists():
             if Recipe.from_dict(files.read_json(config)).hash != recipe.hash:
