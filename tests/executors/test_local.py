@@ -4,7 +4,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+import pytest
+import torch
+
+from conceptlab import executors
+from conceptlab.executors import local
+from conceptlab.store import Store
+from conceptlab.store.files import locked
+from tests.tiny import tiny_recipe
 
 SCRIPT = """
 import torch
@@ -30,6 +40,31 @@ def test_a_script_that_trains_at_its_top_level_is_told_what_to_do(tmp_path: Path
     )
     assert done.returncode != 0
     assert "call run below `if __name__ == '__main__':` in mine.py" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_what_another_process_trains_is_left_to_it_and_waited_for(tmp_path, monkeypatch, cores):
+    """It does the rest meanwhile; what the other leaves undone it does in the end."""
+    store, first, second = Store(tmp_path), tiny_recipe(), tiny_recipe(seed=1)
+    held, ended = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with locked(store.member_path(first)):
+            held.set()
+            while not store.is_done(second) and not ended.wait(0.02):
+                pass
+
+    monkeypatch.setattr(local, "cores", lambda: cores)
+    thread = threading.Thread(target=other)
+    thread.start()
+    held.wait()
+    try:
+        executors.run([first, second], store, torch.device("cpu"), lambda *_: None)
+    finally:
+        ended.set()
+        thread.join()
+    assert store.is_done(first)
+    assert store.is_done(second)
 
 
 IDLE = """

@@ -30,6 +30,7 @@ from conceptlab.executors.probes import prepare_probe
 from conceptlab.executors.room import least_bytes
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
+from conceptlab.store.files import Busy, locked
 from conceptlab.training import cohort_key
 from conceptlab.training.cost import check_start
 from conceptlab.training.threads import one_thread
@@ -113,12 +114,23 @@ def run(
         for world, part, judges in needed_probes(todo):
             prepare_probe(store, world, part, judges=judges)
     for generation in generations(todo):
-        groups = cohorts(generation, device, most=most)
-        workers = _at_once(generation) if device.type == "cpu" else 1
-        if workers <= 1:
-            _in_this_process(groups, store, device, report)
-        else:
-            _in_processes(groups, store, workers, report)
+        left = generation
+        while left:
+            groups = cohorts(left, device, most=most)
+            workers = _at_once(left) if device.type == "cpu" else 1
+            if workers <= 1:
+                busy = _in_this_process(groups, store, device, report)
+            else:
+                busy = _in_processes(groups, store, workers, report)
+            left = _waited_for(busy, store)
+
+
+def _waited_for(busy: Sequence[Recipe], store: Store) -> list[Recipe]:
+    """What other processes were training and left undone. Two runs of one command would otherwise end each other."""
+    for recipe in busy:
+        with locked(store.member_path(recipe), wait=True):
+            pass
+    return pending(busy, store)
 
 
 def _at_once(recipes: Sequence[Recipe]) -> int:
@@ -138,24 +150,38 @@ def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
     return list(found.values())
 
 
-def _in_this_process(groups: list[list[Recipe]], store: Store, device: torch.device, report: Report) -> None:
+def _in_this_process(
+    groups: list[list[Recipe]], store: Store, device: torch.device, report: Report
+) -> list[Recipe]:
+    """Train one cohort after the other; those are returned of which another process is training some."""
+    busy: list[Recipe] = []
     # On a GPU the CPU only reads what was drawn, for all members one after the other: with every core it has.
     with one_thread() if device.type == "cpu" else contextlib.nullcontext():
         for group in groups:
-            halving(group, lambda part: run_cohort(part, store, device, report))
+            try:
+                halving(group, lambda part: run_cohort(part, store, device, report))
+            except Busy:
+                busy += group
+    return busy
 
 
-def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> None:
+def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> list[Recipe]:
+    """The same, as many at once as there are workers."""
+    busy: list[Recipe] = []
     context = multiprocessing.get_context("spawn")
     progress: Any = context.Queue()
     pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(progress,))
     try:
-        tasks = {pool.submit(_work, [r.to_dict() for r in group], str(store.root)) for group in groups}
+        work = {pool.submit(_work, [r.to_dict() for r in group], str(store.root)): group for group in groups}
+        tasks = set(work)
         while tasks:
             finished, tasks = wait(tasks, timeout=0.2, return_when=FIRST_COMPLETED)
             _drain(progress, report)
             for task in finished:
-                _result(task)
+                try:
+                    _result(task)
+                except Busy:
+                    busy += work[task]
         _drain(progress, report)
     except BaseException:
         for child in multiprocessing.active_children():
@@ -163,6 +189,7 @@ def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+    return busy
 
 
 def _result(task: Future[None]) -> None:
