@@ -37,6 +37,14 @@ def test_a_figure_shows_itself_in_a_notebook(out, tmp_path):
     assert FigureRun(tmp_path)._repr_png_() is None
 
 
+def test_a_damaged_picture_is_told_in_a_notebook_and_no_traceback(tmp_path, caplog):
+    picture = tmp_path / "figures" / "fig.png"
+    picture.parent.mkdir()
+    picture.write_bytes(b"half")
+    assert FigureRun(tmp_path)._repr_png_() is None
+    assert f"{picture} is damaged" in caplog.text
+
+
 def test_verdict_and_list_are_stable_json(out, capsys):
     assert main(["verdict", str(out / "quickstart"), "--json"]) == 0
     verdicts = json.loads(capsys.readouterr().out)

@@ -103,6 +103,17 @@ def test_members_with_and_without_rows_make_one_table_of_numbers(tmp_path):
     assert (table["value"].dtype, table["step"].dtype) == (np.float64, np.int64)
 
 
+def test_a_finished_member_without_its_configuration_is_damaged(tmp_path):
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe)
+    path = tmp_path / "members" / recipe.hash
+    (path / "config.json").unlink()
+    with pytest.raises(
+        InputError, match=r"config.json is damaged .it is missing.; move .* away and run again"
+    ):
+        Member(path)
+
+
 def test_a_configuration_that_belies_the_name_of_its_folder_is_refused(tmp_path):
     recipe = tiny_recipe()
     path = tmp_path / "members" / recipe.hash

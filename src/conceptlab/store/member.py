@@ -40,6 +40,8 @@ class Member:
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
         config = self.path / "config.json"
+        if (self.path / "done.json").exists() and not config.exists():
+            raise self._damaged(config, "it is missing")
         data = files.read_json(config)
         try:
             self.recipe = Recipe.from_dict(data)

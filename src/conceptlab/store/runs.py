@@ -185,8 +185,12 @@ class FigureRun:
         """In a notebook a figure shows itself as its picture, somewhat larger than in print (220 pixels an inch)."""
         if not self.pictures:
             return None
-        with Image.open(self.pictures[0]) as picture:
-            return self.pictures[0].read_bytes(), {"width": round(0.6 * picture.width)}
+        try:
+            with Image.open(self.pictures[0]) as picture:
+                return self.pictures[0].read_bytes(), {"width": round(0.6 * picture.width)}
+        except OSError:  # what this raised a notebook would show as a traceback, instead of the figure's name
+            LOG.warning("%s is damaged; the figure's command, with --ready, draws it anew", self.pictures[0])
+            return None
 
 
 def gather(members: Sequence[Member]) -> pd.DataFrame:
