@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from conceptlab.cli.settings import parse_settings
 from conceptlab.errors import InputError
-from conceptlab.recipe import Evaluation, Optimiser, Recipe, flatten, parse_settings
+from conceptlab.recipe import Evaluation, Optimiser, Recipe, flatten
 
 BASE = Recipe(
     train={"000": 10, "100": 10}, world={"name": "shapes", "size": 16}, optimiser=Optimiser(clip=0.01)

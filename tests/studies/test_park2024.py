@@ -13,9 +13,10 @@ import torch
 from PIL import Image
 
 from conceptlab.cli import main
+from conceptlab.cli.settings import parse_settings
 from conceptlab.errors import InputError
 from conceptlab.executors import elicit
-from conceptlab.recipe import flatten, parse_settings
+from conceptlab.recipe import flatten
 from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.park2024 import STUDY

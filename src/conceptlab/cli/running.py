@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     from conceptlab import executors, studies
     from conceptlab.claims import render_verdicts
-    from conceptlab.recipe import parse_settings
+    from conceptlab.cli.settings import parse_settings
     from conceptlab.report import report
     from conceptlab.store import Store
     from conceptlab.terminal.listing import plan_table
