@@ -7,10 +7,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from conceptlab.cli.settings import parse_settings
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import piece
-from conceptlab.recipe import Recipe, flatten, parse_settings
+from conceptlab.recipe import Recipe, flatten
 from conceptlab.studies import SCALES, Order, find
 from conceptlab.studies.okawa2023 import STUDY, recipes
 from conceptlab.studies.okawa2023.settings import MINIMAL, SETTINGS, base, swept

@@ -7,9 +7,9 @@ import shlex
 import pytest
 
 from conceptlab import cli, studies
+from conceptlab.cli.settings import parse_settings
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError
-from conceptlab.recipe import parse_settings
 from conceptlab.studio.design import (
     CHOICES,
     command_of,
