@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from conceptlab.bench import bench_sample, bench_table, bench_train, sampling
+from conceptlab.bench import bench_sample, bench_table, bench_train, case_line, sampling
 from conceptlab.errors import InputError
 
 
@@ -11,7 +11,12 @@ def test_it_compares_in_one_run_and_names_its_ratio(monkeypatch):
     monkeypatch.setattr(sampling, "IMAGES", 1)
     monkeypatch.setitem(sampling.STEPS, "cpu", 1)
     monkeypatch.setitem(sampling.BATCH, "cpu", 9)
-    found = bench_sample(["quickstart"], [2], torch.device("cpu"))
+    told = []
+    found = bench_sample(["quickstart"], [2], torch.device("cpu"), told.append)
+    assert [
+        vars(case).items() <= known.items() for case, known in zip(told, found["cases"], strict=True)
+    ] == [True] * 2
+    assert case_line(told[1]).startswith("quickstart, members together, 2 members: ")
     assert [(case["name"], case["members"]) for case in found["cases"]] == [
         ("eager loop", 1),
         ("members together", 2),

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 
-from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
+from conceptlab.bench.measure import (
+    Case,
+    Teller,
+    baselines,
+    blocks,
+    machine,
+    matrix_rate,
+    peak_memory,
+    quiet,
+    summarise,
+)
 from conceptlab.bench.training import NETWORKS, check, forget
 from conceptlab.evaluation import Prompt, generate
 from conceptlab.evaluation.generate import BATCH
@@ -24,20 +34,30 @@ PROMPTS, IMAGES = 9, 32
 STEPS = {"cuda": 50, "cpu": 10}
 
 
-def bench_sample(networks: Sequence[str], members: Sequence[int], device: torch.device) -> dict[str, Any]:
-    """Cases in milliseconds per image, and images per second, for each network."""
+def bench_sample(
+    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Teller = quiet
+) -> dict[str, Any]:
+    """Cases in milliseconds per image, and images per second, for each network; each is told when measured."""
     check(networks, members)
     result: dict[str, Any] = {"machine": machine(device), "unit": "ms per image", "cases": []}
     if device.type == "cuda":
         result["matrix_tflops"] = round(matrix_rate(device), 1)
     for name in networks:
         recipe = NETWORKS[name].with_settings({"evaluation.sampler_steps": STEPS[device.type]})
-        cases = [_eager(name, recipe, device), *(_together(name, recipe, count, device) for count in members)]
-        for case in cases:
+        cases = []
+        for case in _cases(name, recipe, members, device):
+            tell(case)
+            cases.append(case)
             result["cases"].append(vars(case) | {"images_per_s": round(1e3 / case.ms, 1)})
         best = min(cases[1:], key=lambda case: case.ms)
         result[f"ratio_{name}_sample_over_eager"] = round(cases[0].ms / best.ms, 2)
     return result
+
+
+def _cases(name: str, recipe: Recipe, members: Sequence[int], device: torch.device) -> Iterator[Case]:
+    yield _eager(name, recipe, device)
+    for count in members:
+        yield _together(name, recipe, count, device)
 
 
 def _eager(name: str, recipe: Recipe, device: torch.device) -> Case:

@@ -7,6 +7,14 @@ from typing import Any
 from rich.console import Group
 from rich.table import Table
 
+from conceptlab.bench.measure import Case
+
+
+def case_line(case: Case) -> str:
+    """What was just measured, while the rest is."""
+    models = "1 member" if case.members == 1 else f"{case.members} members"
+    return f"{case.network}, {case.name}, {models}: {case.ms:.3g} ms ({case.low:.3g} … {case.high:.3g}, n = {case.n})"
+
 
 def bench_table(result: dict[str, Any]) -> Group:
     machine = result["machine"]

@@ -5,12 +5,22 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
-from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
+from conceptlab.bench.measure import (
+    Case,
+    Teller,
+    baselines,
+    blocks,
+    machine,
+    matrix_rate,
+    peak_memory,
+    quiet,
+    summarise,
+)
 from conceptlab.errors import InputError, unknown
 from conceptlab.executors import cores
 from conceptlab.recipe import Optimiser, Recipe
@@ -45,14 +55,19 @@ NETWORKS: dict[str, Recipe] = {
 }
 
 
-def bench_train(networks: Sequence[str], members: Sequence[int], device: torch.device) -> dict[str, Any]:
-    """Cases and ratios for each network."""
+def bench_train(
+    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Teller = quiet
+) -> dict[str, Any]:
+    """Cases and ratios for each network; each case is told when it is measured."""
     check(networks, members)
     result: dict[str, Any] = {"machine": machine(device), "cases": []}
     if device.type == "cuda":
         result["matrix_tflops"] = round(matrix_rate(device), 1)
     for name in networks:
-        cases = _on_gpu(name, members, device) if device.type == "cuda" else _on_cpu(name, max(members))
+        cases = []
+        for case in _on_gpu(name, members, device) if device.type == "cuda" else _on_cpu(name, max(members)):
+            tell(case)
+            cases.append(case)
         result["cases"] += [vars(case) for case in cases]
         result |= _ratios(name, cases, result.get("matrix_tflops"))
     return result
@@ -68,17 +83,16 @@ def check(networks: Sequence[str], members: Sequence[int]) -> None:
             raise InputError(f"--members {count}: at least one member is needed")
 
 
-def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Case]:
+def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> Iterator[Case]:
     recipe, loops = NETWORKS[name], baselines()
     flops = 3.0 * model_flops(recipe) * recipe.batch
-    cases = []
     # Each is made when its turn comes: beside another it would share its memory and its workers.
     for label, make, n in (
         ("a0", lambda: loops.authors_loop(recipe, "cuda"), 8),
         ("a1", lambda: loops.careful_loop(recipe), 20),
     ):
         step = make()
-        cases.append(summarise(label, name, 1, blocks(step, device, 20, n, 10), flops, peak_memory(device)))
+        yield summarise(label, name, 1, blocks(step, device, 20, n, 10), flops, peak_memory(device))
         del step
         forget(device)
     for count in (1, *members):
@@ -86,10 +100,9 @@ def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> list[Cas
         cohort = Cohort([fast.with_settings({"seed": seed}) for seed in range(count)], device)
         cohort.advance(5)
         times = blocks(lambda cohort=cohort: cohort.advance(1), device, 20, 15, 5)
-        cases.append(summarise("b" if count == 1 else "c", name, count, times, flops, peak_memory(device)))
+        yield summarise("b" if count == 1 else "c", name, count, times, flops, peak_memory(device))
         del cohort
         forget(device)
-    return cases
 
 
 def forget(device: torch.device) -> None:
@@ -102,12 +115,12 @@ def forget(device: torch.device) -> None:
     torch.cuda.reset_peak_memory_stats(device)
 
 
-def _on_cpu(name: str, members: int) -> list[Case]:
+def _on_cpu(name: str, members: int) -> Iterator[Case]:
     """Members in processes of one thread each, as the executor runs them, against one loop with all threads."""
     recipe, loops = NETWORKS[name], baselines()
     flops = 3.0 * model_flops(recipe) * recipe.batch
     step = loops.in_memory_loop(recipe, "cpu")
-    loop = summarise("loop, all threads", name, 1, blocks(step, torch.device("cpu"), 10, 9, 3), flops)
+    yield summarise("loop, all threads", name, 1, blocks(step, torch.device("cpu"), 10, 9, 3), flops)
     context = multiprocessing.get_context("spawn")
     steps, times = 30, []
     with context.Pool(min(cores(), members), initializer=torch.set_num_threads, initargs=(1,)) as pool:
@@ -117,7 +130,7 @@ def _on_cpu(name: str, members: int) -> list[Case]:
             whole = time.perf_counter() - begun
             # Building data and networks is paid once in a run of thousands of steps: leave it out.
             times.append((whole - _setup(inside, whole)) * 1e3 / steps)
-    return [loop, summarise("processes", name, members, times, flops)]
+    yield summarise("processes", name, members, times, flops)
 
 
 def _train(task: tuple[str, int, int]) -> tuple[float, float]:

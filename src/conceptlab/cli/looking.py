@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from conceptlab.cli.console import OUT, print_json
+from conceptlab.cli.console import ERR, OUT, print_json
 from conceptlab.errors import InputError
 
 if TYPE_CHECKING:
@@ -121,14 +121,14 @@ def studio(options: argparse.Namespace) -> int:
 
 
 def bench(options: argparse.Namespace) -> int:
-    from conceptlab.bench import bench_sample, bench_table, bench_train
+    from conceptlab.bench import bench_sample, bench_table, bench_train, case_line
     from conceptlab.executors import choose_device
 
     device = choose_device(options.device)
     networks = options.network or (["park2024", "okawa2023"] if device.type == "cuda" else ["quickstart"])
     members = options.members or ([8, 16] if device.type == "cuda" else [4])
     measure = bench_train if options.what == "train" else bench_sample
-    result = measure(networks, members, device)
+    result = measure(networks, members, device, lambda case: ERR.print(case_line(case)))
     if options.json:
         print_json(result)
     else:
