@@ -170,6 +170,23 @@ def test_classes_at_one_distance_differ_in_dashes_and_critical_numbers_have_code
     assert "101  110" in said
 
 
+def test_critical_numbers_close_to_each_other_are_named_beside_the_last() -> None:
+    """A label between 150 and 200 would lie on the second line."""
+    look = figures.distance_colour(1)
+    ax = figures.figure(columns=1).add_subplot()
+    draw_data.count_axis(ax, [0, 30, 100, 150, 200, 1250])
+    draw_data._critical(
+        ax,
+        {
+            float(n): [draw_data.Line(look, code, "o")]
+            for n, code in ((200, "111"), (150, "110"), (30, "100"))
+        },
+    )
+    named = {text.get_text(): text for text in ax.texts if isinstance(text, Annotation)}
+    assert {code: text.xy[0] for code, text in named.items()} == {"100": 30.0, "110": 200.0, "111": 200.0}
+    assert named["110"].xyann[1] < named["111"].xyann[1], "one label hides the other"
+
+
 def test_the_median_of_critical_numbers_counts_seeds_that_no_number_was_enough_for() -> None:
     rows = [{"series": "100", "role": "in", "variable": "", "class": "100", "number": n, "seed": seed, "value": 0.5}
             for seed in range(3) for n in (0, 10, 100)]  # fmt: skip

@@ -80,7 +80,7 @@ def draw_sweep(results: Results, tables: Tables) -> Picture:
         page,
         f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 3 (one object labelled) has "
         f"{networks.drop(WHOLE, errors='ignore').iloc[0]:,} parameters at every reach, the U-Net (experiment 2) "
-        f"{networks.get(WHOLE, 0):,}. (a) Dashed: by chance. (b) Filled: mean share met beyond training over the "
+        f"{networks.get(WHOLE, 0):,}. (a) Dotted: by chance. (b) Filled: mean share met beyond training over the "
         "share at one condition; open: the same of the share beyond chance; small: seeds. (c) Change more than two "
         "cells from a condition taken away, over that within one; the largest over noise levels.",
     )

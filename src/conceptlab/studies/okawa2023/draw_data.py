@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,8 @@ _ASKED = ("010", "011", "101")
 """Classes whose drawings are told in full."""
 _SHIFTS = (-0.24, 0.0, 0.24)
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
+_ROOM = 1.56
+"""A label beside a line of Figure 8 is this factor of samples wide, or less."""
 _MARKERS = {"before": "o", "old data kept": "s", "new class alone": "^"}
 
 
@@ -78,20 +80,27 @@ def _against_count(ax: Axes, tables: Tables, series: str, split: Split) -> None:
             reached.setdefault(float(number), []).append(line)
     count_axis(ax, sorted(samples["number"].unique()))
     figures.name_ends(ax, ends)
-    for number, lines in reached.items():
-        _critical(ax, number, lines)
+    _critical(ax, reached)
 
 
-def _critical(ax: Axes, number: float, lines: Sequence[Line]) -> None:
-    """A critical number with the codes of the classes that it is of, written upwards on the side where they are learnt:
-    what is not learnt yet lies below, what is lies above. At the end of the axis there is no room but before it."""
-    colour = lines[0].colour if len(lines) == 1 else "#5c626b"
-    ax.axvline(number, color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
-    last = 1.2 * number > ax.get_xlim()[1] / 1.3
-    ax.annotate(
-        "  ".join(line.label for line in lines), (number, 0.15), (-3 if last else 3, 0), rotation=90, fontsize=5.8,
-        textcoords="offset points", ha="right" if last else "left", va="bottom", color=figures.legible(colour),
-    )  # fmt: skip
+def _critical(ax: Axes, reached: Mapping[float, Sequence[Line]]) -> None:
+    """Critical numbers, each with the codes of the classes that it is of, written upwards on the side where they are
+    learnt: what is not learnt yet lies below, what is lies above. Of numbers too close for a label between them all are
+    named after the last, the least lowest. At the end of the axis there is no room but before it."""
+    numbers, said = sorted(reached), Counter()
+    for number in numbers:
+        lines, place = reached[number], number
+        for other in numbers:
+            place = other if place < other < _ROOM * place else place
+        colour = lines[0].colour if len(lines) == 1 else "#5c626b"
+        ax.axvline(number, color=colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
+        last = _ROOM * place > ax.get_xlim()[1]
+        ax.annotate(
+            "  ".join(line.label for line in lines), (place, 0.3), (-3 if last else 3, 17 * said[place]),
+            textcoords="offset points", rotation=90, fontsize=5.8, color=figures.legible(colour),
+            ha="right" if last else "left", va="bottom",
+        )  # fmt: skip
+        said[place] += len(lines)
 
 
 def count_axis(ax: Axes, counts: list[int]) -> None:
