@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pandas as pd
-import pytest
 
-from conceptlab.measures import drawing_since, emergence_table, emergence_time, rise
+from conceptlab.measures import drawing_since, emergence_table, emergence_time
 
 STEPS = np.arange(100, 1100, 100)
 
@@ -30,12 +29,6 @@ def test_junk_curves_hardly_ever_emerge():
     generator = np.random.default_rng(0)
     times = [emergence_time(STEPS, generator.uniform(0, 1, 10), 0.9) for _ in range(2000)]
     assert np.mean(np.isfinite(times)) < 0.02  # 8 windows × .1^3
-
-
-def test_rise_of_a_straight_line():
-    low, high = rise(np.arange(101), np.arange(101) / 100)
-    assert (low, high) == pytest.approx((10, 90))
-    assert all(math.isnan(t) for t in rise(np.arange(5), np.ones(5)))
 
 
 def test_a_table_of_times():

@@ -25,7 +25,7 @@ from conceptlab.claims.statistics import (
 )
 from conceptlab.claims.times import censored_times, group_times, ordering, time_ratio
 from conceptlab.claims.values import NoData, PerSeed, difference, geometric_mean, ratio, smallest
-from conceptlab.claims.verdict import Verdict, read_claims, to_json, verdict_table, write_claims
+from conceptlab.claims.verdict import Verdict, read_claims, to_json, write_claims
 
 __all__ = [
     "NO_FAILURES",
@@ -70,7 +70,6 @@ __all__ = [
     "to_json",
     "value_per_seed",
     "value_text",
-    "verdict_table",
     "within_correlation",
     "write_claims",
 ]

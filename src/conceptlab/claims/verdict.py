@@ -9,8 +9,6 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
-
 from conceptlab.atomic import replacing
 from conceptlab.claims.interval import LOWER_BOUND, UPPER_BOUND
 from conceptlab.errors import InputError, unwritten
@@ -65,11 +63,6 @@ _TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
 def to_json(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
     """The verdicts as plain dictionaries, one per claim, always with the same keys."""
     return [asdict(verdict) for verdict in verdicts]
-
-
-def verdict_table(verdicts: Sequence[Verdict]) -> pd.DataFrame:
-    """The verdicts as a table, one row per claim, columns as in `claims.json`."""
-    return pd.DataFrame(to_json(verdicts), columns=list(_KEYS))
 
 
 def write_claims(path: str | Path, verdicts: Sequence[Verdict]) -> Path:

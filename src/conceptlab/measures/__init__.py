@@ -16,7 +16,7 @@ from conceptlab.measures.censored_line import CensoredLine, fit_censored_line
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import corner_disentanglement, recovery_time
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
-from conceptlab.measures.emergence import drawing_since, emergence_table, emergence_time, last_start, rise
+from conceptlab.measures.emergence import drawing_since, emergence_table, emergence_time, last_start
 from conceptlab.measures.feature_space import cosine_matrix, directions, measured_cosines, orthogonality
 from conceptlab.measures.length import (
     Answer,
@@ -72,7 +72,6 @@ __all__ = [
     "orthogonality",
     "recovery_time",
     "relative_rise",
-    "rise",
     "turning_point",
     "variable_accuracies",
     "which_met",

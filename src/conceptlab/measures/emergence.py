@@ -1,4 +1,4 @@
-"""When something emerges: the time a curve first stays above a threshold, and how suddenly it rises."""
+"""When something emerges: the time a curve first stays above a threshold."""
 
 from __future__ import annotations
 
@@ -33,25 +33,6 @@ def last_start(steps: ArrayLike) -> int:
     whose third evaluation in a row was never made."""
     ordered = np.unique(np.asarray(steps))
     return int(ordered[1 - CONSECUTIVE] if len(ordered) >= CONSECUTIVE else ordered[-1])
-
-
-def rise(steps: ArrayLike, values: ArrayLike, low: float = 0.1, high: float = 0.9) -> tuple[float, float]:
-    """Steps at which a curve last leaves `low` and first reaches `high` of its final value, interpolated linearly.
-
-    NaN where the curve never crosses. Relative to the final value, so that curves of different heights compare.
-    """
-    steps, curve = np.asarray(steps, dtype=float), np.asarray(values, dtype=float)
-    final = curve[-1]
-    return _crossing(steps, curve, low * final, last=True), _crossing(steps, curve, high * final, last=False)
-
-
-def _crossing(steps: np.ndarray, curve: np.ndarray, level: float, *, last: bool) -> float:
-    upward = np.flatnonzero((curve[:-1] < level) & (curve[1:] >= level))
-    if len(upward) == 0:
-        return float("nan")
-    i = upward[-1 if last else 0]
-    share = (level - curve[i]) / (curve[i + 1] - curve[i])
-    return float(steps[i] + share * (steps[i + 1] - steps[i]))
 
 
 def drawing_since(accuracies: pd.DataFrame, threshold: float, classes: int | None = None) -> float:

@@ -13,7 +13,7 @@ from conceptlab.worlds.registry import build, names, register
 from conceptlab.worlds.scenes import Scenes
 from conceptlab.worlds.shapes import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART, Shapes
 from conceptlab.worlds.shapes3d import Shapes3D
-from conceptlab.worlds.signal import Signal, concept_signal, signal_by_class
+from conceptlab.worlds.signal import Signal, concept_signal
 
 __all__ = [
     "OKAWA2023",
@@ -42,5 +42,4 @@ __all__ = [
     "names",
     "open_data",
     "register",
-    "signal_by_class",
 ]

@@ -43,11 +43,6 @@ def concept_signal(
     return Signal(differences.mean().item(), differences.std().item() / math.sqrt(n))
 
 
-def signal_by_class(world: RenderedWorld, variable: str, n: int = 1024, seed: int = 0) -> dict[Class, Signal]:
-    """The signal of a variable seen from every class: colour says less on a small object than on a large."""
-    return {cls: concept_signal(world, variable, cls, n, seed) for cls in world.space}
-
-
 def _differences(world: RenderedWorld, variable: str, base: Class, n: int, seed: int) -> Tensor:
     """For each draw the squared difference, averaged over pixels and over the values to flip to: (n,)."""
     place = world.space.variable(variable)

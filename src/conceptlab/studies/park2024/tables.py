@@ -20,7 +20,6 @@ from conceptlab.worlds import Circles, concept_signal
 
 THRESHOLD = 0.5
 """The accuracy at which something counts as learned (Fig. 3)."""
-FAMILIES = ("over-prompting", "search", "latent", "guidance", "patch", "redraws")
 _COLUMNS = ["seed", "separation", "hidden", "step", "class", "distance", "variable", "measure", "value"]
 
 Maker = Callable[[Results], dict[str, pd.DataFrame]]
