@@ -69,12 +69,9 @@ def fold(key: Tensor, data: Tensor | int) -> Tensor:
     return torch.stack(threefry((key[..., 0], key[..., 1]), (data.to(torch.int32), domain)), dim=-1)
 
 
-def bits(key: Tensor, n: int, stream: int = 0) -> Tensor:
-    """`n` random int32 words per key, all 2^32 values alike: (..., 2) → (..., n).
-
-    Streams 0, 1, 2, … of one key are independent, and cheaper than a key folded for each.
-    """
-    return _interleave(*_blocks(key, n, stream), n)
+def bits(key: Tensor, n: int) -> Tensor:
+    """`n` random int32 words per key, all 2^32 values alike: (..., 2) → (..., n)."""
+    return _interleave(*_blocks(key, n), n)
 
 
 def uniform(key: Tensor, shape: Sequence[int]) -> Tensor:
@@ -102,10 +99,10 @@ def integers(key: Tensor, shape: Sequence[int], high: int | Tensor) -> Tensor:
     return _shaped((words * scale) >> 32, shape)
 
 
-def _blocks(key: Tensor, n: int, stream: int = 0) -> tuple[Tensor, Tensor]:
+def _blocks(key: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Enough blocks of two words for `n` words."""
     index = torch.arange((n + 1) // 2, dtype=torch.int32, device=key.device)
-    domain = torch.full_like(index, _DRAW if stream == 0 else _FOLD + stream)
+    domain = torch.full_like(index, _DRAW)
     return threefry((key[..., 0:1], key[..., 1:2]), (index, domain))
 
 

@@ -62,23 +62,19 @@ def final_value(frame: pd.DataFrame, over: Reduction = "mean", value: str = "val
     return done.among(frame["seed"])
 
 
-def correlation(
-    frame: pd.DataFrame, x: str, y: str, method: Literal["spearman", "pearson"] = "spearman"
-) -> PerSeed:
-    """Within each seed the correlation of two columns over its settings (judge it with `transform="fisher"`).
+def correlation(frame: pd.DataFrame, x: str, y: str) -> PerSeed:
+    """Within each seed Spearman's ρ of two columns over its settings (judge it with `transform="fisher"`).
 
-    A value of +inf is a time never reached, one of -inf the logarithm of a ratio to such a time. Spearman's ρ then has
-    exact bounds, since such settings hold the top or the bottom ranks in an unknown order (unless both columns have
-    several: the seed is unknown); Pearson's r does not exist, and the seed is unknown.
+    A value of +inf is a time never reached, one of -inf the logarithm of a ratio to such a time. ρ then has exact
+    bounds, since such settings hold the top or the bottom ranks in an unknown order; unless both columns have several,
+    which leaves the seed unknown.
     """
     _need(frame, "seed", x, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
     for seed, rows in frame.groupby("seed"):
-        if len(rows) < settings:  # something is missing: not comparable with the others
-            bounds[seed] = (math.nan, math.nan)
-            continue
+        whole = len(rows) == settings  # otherwise not comparable with the others
         pair = rows[x].to_numpy(float), rows[y].to_numpy(float)
-        bounds[seed] = _spearman(*pair) if method == "spearman" else (_pearson(*pair),) * 2
+        bounds[seed] = _spearman(*pair) if whole else (math.nan, math.nan)
     low, high = np.array(list(bounds.values())).T
     return PerSeed(tuple(bounds), low, high)
 

@@ -31,20 +31,18 @@ def censored_times(times: pd.Series, *, first: float, last: float) -> pd.DataFra
     return pd.DataFrame({"low": low, "high": high})
 
 
-def group_times(
-    frame: pd.DataFrame, by: str, *, first: float, last: float, time: str = "time", seed: str = "seed"
-) -> dict[Hashable, PerSeed]:
+def group_times(frame: pd.DataFrame, by: str, *, first: float, last: float) -> dict[Hashable, PerSeed]:
     """Per group (say, distance) and seed the geometric mean of its rows' times, with bounds carried along."""
-    missing = {by, time, seed} - set(frame.columns)
+    missing = {by, "time", "seed"} - set(frame.columns)
     if missing:
         raise InputError(
             f"times: the table has no column '{sorted(missing)[0]}'; it has {list(frame.columns)}"
         )
     if frame.empty:
         raise NoData("no emergence times in the table")
-    bounds = censored_times(frame[time], first=first, last=last)
+    bounds = censored_times(frame["time"], first=first, last=last)
     group_code, group_names = pd.factorize(frame[by], sort=True)
-    seed_code, seed_names = pd.factorize(frame[seed], sort=True)
+    seed_code, seed_names = pd.factorize(frame["seed"], sort=True)
     shape = (len(group_names), len(seed_names))
     cell = group_code * shape[1] + seed_code
     rows = np.bincount(cell, minlength=shape[0] * shape[1])

@@ -27,14 +27,13 @@ def sample(
     steps: int,
     method: str = "ddim",
     draw: Callable[[int], Tensor] | None = None,
-    clip: tuple[float, float] | None = None,
 ) -> Tensor:
     """Images from standard normal `noise` (B, ...).
 
     `predict(z, time)` evaluates the network, with the network's own time repeated for each of the B images.
     `ddim` is deterministic (Song, Meng, Ermon 2021, Eq. 12 with sigma = 0). `ancestral` draws from
-    q(z_s | z_t, x0) (VDM Eq. 34) and takes its noise for step i from `draw(i)`. `clip` bounds every estimate
-    of the clean image. The last step goes to the estimated clean image itself, not to the noise level of t = 0.
+    q(z_s | z_t, x0) (VDM Eq. 34) and takes its noise for step i from `draw(i)`. The last step goes to the
+    estimated clean image itself, not to the noise level of t = 0.
     """
     choose("sampling method", method, METHODS)
     if steps < 1:
@@ -51,9 +50,6 @@ def sample(
         next_alpha, next_sigma = alpha_sigma(gammas[i + 1])
         output = predict(z, network_times[i].expand(z.shape[0]))
         x0, eps = split(prediction, output, z, alpha, sigma)
-        if clip is not None:
-            x0 = x0.clamp(*clip)
-            eps = (z - alpha * x0) / sigma
         if method == "ddim":
             z = next_alpha * x0 + next_sigma * eps
         elif draw is not None:

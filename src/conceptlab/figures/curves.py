@@ -37,20 +37,18 @@ class Line:
     dashes: str | tuple[float, tuple[float, ...]] = "-"
 
 
-def over_seeds(table: pd.DataFrame, x: str = "step", y: str = "value", unit: str = "seed") -> pd.DataFrame:
+def over_seeds(table: pd.DataFrame, x: str = "step", y: str = "value") -> pd.DataFrame:
     """Mean, standard deviation (n - 1) and number of seeds at each x; NaN values are left out."""
-    missing = {x, y, unit} - set(table.columns)
+    missing = {x, y, "seed"} - set(table.columns)
     if missing:
         raise InputError(f"curve: the table has no column '{min(missing)}'; it has {list(table.columns)}")
-    seeds = table.dropna(subset=[y]).groupby([x, unit])[y].mean()
+    seeds = table.dropna(subset=[y]).groupby([x, "seed"])[y].mean()
     return seeds.groupby(level=0).agg(["mean", "std", "count"]).reset_index()
 
 
-def band(
-    ax: Axes, table: pd.DataFrame, look: Line, x: str = "step", y: str = "value", unit: str = "seed"
-) -> pd.DataFrame:
+def band(ax: Axes, table: pd.DataFrame, look: Line, x: str = "step", y: str = "value") -> pd.DataFrame:
     """The mean over seeds with a band of ± 1 standard deviation; where there is one seed there is no band."""
-    found = over_seeds(table, x, y, unit)
+    found = over_seeds(table, x, y)
     line = found[[x, "mean"]].to_numpy(dtype=float)
     # Markers on a dense curve are noise; on a sparse one they show where was measured.
     marker = look.marker if len(found) <= 24 else None

@@ -12,7 +12,7 @@ from conceptlab.errors import InputError
 from conceptlab.figures import style
 
 
-def tiled(images: ArrayLike, gap: int = 1, paper: int = 255) -> np.ndarray:
+def tiled(images: ArrayLike, gap: int = 1) -> np.ndarray:
     """Images (rows, columns, C, H, W), 8 bits, as one picture (height, width, 3) with gaps between the tiles.
 
     One channel becomes grey. What opacity does is known to the world alone: `world.on_paper` comes first.
@@ -24,7 +24,7 @@ def tiled(images: ArrayLike, gap: int = 1, paper: int = 255) -> np.ndarray:
             "(rows, columns, C, H, W) with 1 or 3 channels; lay 4 on paper first (world.on_paper)"
         )
     rows, columns, _, height, width = tiles.shape
-    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), paper, np.uint8)
+    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
     for row in range(rows):
         for column in range(columns):
             top, left = row * (height + gap), column * (width + gap)

@@ -35,13 +35,13 @@ def kink_rank(steps: ArrayLike, values: ArrayLike, time: float) -> float:
     return float((others < kinks[place]).mean() + 0.5 * (others == kinks[place]).mean())
 
 
-def with_kink(steps: ArrayLike, values: ArrayLike, time: float, size: float = INJECTED) -> np.ndarray:
-    """The curve with a kink put in at `time`: from there on it falls by a share `size` of its own range more, on the
-    scales of the test. The positive control: a test that misses this says nothing by finding nothing."""
+def with_kink(steps: ArrayLike, values: ArrayLike, time: float) -> np.ndarray:
+    """The curve with a kink put in at `time`: from there on it falls by a share `INJECTED` of its own range more, on
+    the scales of the test. The positive control: a test that misses this says nothing by finding nothing."""
     x, y = np.log(np.asarray(steps, dtype=float)), np.arcsinh(np.asarray(values, dtype=float))
     hinge = np.maximum(0, x - np.log(time))
     largest = hinge.max()
-    return np.sinh(y - size * np.ptp(y) * hinge / largest) if largest > 0 else np.sinh(y)
+    return np.sinh(y - INJECTED * np.ptp(y) * hinge / largest) if largest > 0 else np.sinh(y)
 
 
 def _kink(x: np.ndarray, y: np.ndarray, place: int) -> float:

@@ -26,8 +26,8 @@ def corner_disentanglement(corner: ArrayLike, neighbours: Mapping[str, ArrayLike
     return float(np.mean([disentanglement(a, b) for a, b in pairs]))
 
 
-def recovery_time(steps: ArrayLike, values: ArrayLike, share: float = SHARE) -> float:
-    """The last upward crossing, after the minimum, of the level at which a `share` of what was lost is regained.
+def recovery_time(steps: ArrayLike, values: ArrayLike) -> float:
+    """The last upward crossing, after the minimum, of the level at which a `SHARE` of what was lost is regained.
 
     An untrained embedding is already disentangled (1 - |cos| near .8 for 64 random units), so a fixed level says
     nothing: the curve falls first, and what counts is its way back, measured between its minimum and its initial
@@ -39,7 +39,7 @@ def recovery_time(steps: ArrayLike, values: ArrayLike, share: float = SHARE) -> 
     lowest = int(curve.argmin())
     if lowest == 0:
         return float(at[0])
-    level = curve[lowest] + share * (curve[0] - curve[lowest])
+    level = curve[lowest] + SHARE * (curve[0] - curve[lowest])
     upward = [i for i in range(lowest, len(curve) - 1) if curve[i] < level <= curve[i + 1]]
     if not upward or curve[-1] < level:
         return float("nan")

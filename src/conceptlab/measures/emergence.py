@@ -11,10 +11,8 @@ from numpy.typing import ArrayLike
 CONSECUTIVE = 3
 
 
-def emergence_time(
-    steps: ArrayLike, values: ArrayLike, threshold: float, consecutive: int = CONSECUTIVE
-) -> float:
-    """The first of `consecutive` evaluations in a row at or above the threshold; NaN if that never happens.
+def emergence_time(steps: ArrayLike, values: ArrayLike, threshold: float) -> float:
+    """The first of `CONSECUTIVE` evaluations in a row at or above the threshold; NaN if that never happens.
 
     At the end of a curve there may be fewer evaluations left than that; they do not count as emergence, since a
     single lucky evaluation at the end would. NaN (never) is not the last step: the statistics treat it as censored.
@@ -23,8 +21,8 @@ def emergence_time(
     run = 0
     for i, high in enumerate(above):
         run = run + 1 if high else 0
-        if run == consecutive:
-            return float(steps[i - consecutive + 1])
+        if run == CONSECUTIVE:
+            return float(steps[i - CONSECUTIVE + 1])
     return float("nan")
 
 

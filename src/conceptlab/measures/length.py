@@ -44,14 +44,12 @@ class Answer:
         return beyond_chance(self.share, self.chance)
 
 
-def met(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> NDArray[np.integer]:
+def met(asked: Sequence[Cells], found: Sequence[Cells]) -> NDArray[np.integer]:
     """How many conditions of each image are met, all images with K conditions each."""
-    return which_met(asked, found, tolerance).sum(1)
+    return which_met(asked, found).sum(1)
 
 
-def which_met(
-    asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE
-) -> NDArray[np.bool_]:
+def which_met(asked: Sequence[Cells], found: Sequence[Cells]) -> NDArray[np.bool_]:
     """Which conditions of each image are met (images, K), by a matching that meets as many as possible.
 
     A matching of all images at once: conditions and objects of one image are a part of one large graph, without an
@@ -63,7 +61,7 @@ def which_met(
     objects = np.full((images, most, asked[0].shape[-1]), np.inf)
     for row, cells in zip(objects, found, strict=True):
         row[: len(cells)] = cells
-    near = np.abs(np.stack(asked)[:, :, None] - objects[:, None]).max(-1) <= tolerance
+    near = np.abs(np.stack(asked)[:, :, None] - objects[:, None]).max(-1) <= TOLERANCE
     image, condition, which = near.nonzero()
     ends = image * count + condition, image * most + which
     graph = scipy.sparse.csr_array(
@@ -88,17 +86,17 @@ def nearest(asked: Sequence[Cells]) -> NDArray[np.floating]:
     return apart.min(-1, initial=np.inf)
 
 
-def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> Answer:
+def answer(asked: Sequence[Cells], found: Sequence[Cells]) -> Answer:
     """Everything that is said of images with K conditions each; with K = 0 there are no shares (NaN)."""
     count = len(asked[0])
-    hits = met(asked, found, tolerance).astype(float)
+    hits = met(asked, found).astype(float)
     objects = np.array([len(f) for f in found], dtype=float)
     shares = hits / count if count else np.full(len(hits), np.nan)
     total = objects.sum()
     return Answer(
         share=float(shares.mean()),
         error=float(shares.std(ddof=1) / np.sqrt(len(shares))) if len(shares) > 1 else float("nan"),
-        chance=chance_share(asked, found, tolerance),
+        chance=chance_share(asked, found),
         precision=float(hits.sum() / total) if total else float("nan"),
         exact=float((objects == count).mean()),
         objects=float(objects.mean()),
@@ -106,14 +104,14 @@ def answer(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLE
     )
 
 
-def chance_share(asked: Sequence[Cells], found: Sequence[Cells], tolerance: int = TOLERANCE) -> float:
+def chance_share(asked: Sequence[Cells], found: Sequence[Cells]) -> float:
     """The share of conditions met under conditions shuffled between images: how much of a share is crowding."""
     count, images = len(asked[0]), len(asked)
     if count == 0 or images < 2:
         return float("nan")
     shifts = range(1, min(images, SHIFTS + 1))
     others = [asked[(i + shift) % images] for shift in shifts for i in range(images)]
-    return float(met(others, [*found] * len(shifts), tolerance).mean() / count)
+    return float(met(others, [*found] * len(shifts)).mean() / count)
 
 
 def beyond_chance(share: float, chance: float) -> float:
@@ -121,11 +119,11 @@ def beyond_chance(share: float, chance: float) -> float:
     return (share - chance) / (1 - chance) if chance < 1 else float("nan")
 
 
-def k_max(shares: Mapping[int, float], base: int, kept: float = KEPT) -> int:
-    """The largest K such that at every K' from 1 to K the share is at least `kept` of the share at `base`, the
+def k_max(shares: Mapping[int, float], base: int) -> int:
+    """The largest K such that at every K' from 1 to K the share is at least `KEPT` of the share at `base`, the
     largest number of conditions that was trained; 0 if there is none. It hides poor quality: print the base share
     beside it."""
-    least = kept * shares[base]
+    least = KEPT * shares[base]
     if not least > 0:
         return 0  # nothing was met, and nothing is kept
     reached = 0

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 MARGIN = 0.1
 
 
-def turning_point(steps: ArrayLike, progress: ArrayLike, margin: float = MARGIN) -> float:
-    """The last step at which a coordinate is within `margin` of its smallest value; NaN if it never leaves it.
+def turning_point(steps: ArrayLike, progress: ArrayLike) -> float:
+    """The last step at which a coordinate is within `MARGIN` of its smallest value; NaN if it never leaves it.
 
     `progress` is the coordinate in which the class that is asked for differs from the class it is mistaken for, 0
     at the latter and 1 at the former. While the concept is memorised it falls or stays low; afterwards it rises for
@@ -17,7 +17,7 @@ def turning_point(steps: ArrayLike, progress: ArrayLike, margin: float = MARGIN)
     median of three removes single outliers first. A coordinate that rises from the start turns at the first step.
     """
     at, curve = np.asarray(steps, dtype=float), running_median(progress)
-    low = np.flatnonzero(curve <= curve.min() + margin)[-1]
+    low = np.flatnonzero(curve <= curve.min() + MARGIN)[-1]
     return float("nan") if low == len(curve) - 1 else float(at[low])
 
 

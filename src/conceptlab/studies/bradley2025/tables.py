@@ -91,10 +91,9 @@ def by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
     return dict(zip(chosen["k"].astype(int), chosen["value"].astype(float)))
 
 
-def first_member(results: Results, experiment: str, trained: int, reach: int | None = None) -> Member | None:
+def first_member(results: Results, experiment: str, trained: int) -> Member | None:
     """The member of the first seed, for pictures of what it drew."""
     for member in results.members:
-        fits = experiment in _experiments(member.recipe) and _trained(member.recipe) == trained
-        if fits and (reach is None or _reach(member.recipe) == reach):
+        if experiment in _experiments(member.recipe) and _trained(member.recipe) == trained:
             return member
     return None

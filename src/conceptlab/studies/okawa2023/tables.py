@@ -53,9 +53,9 @@ def shown(curves: pd.DataFrame) -> pd.DataFrame:
     return own[own["measure"] != "drawn"].reset_index(drop=True)
 
 
-def joint(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
-    """Accuracies of whole classes (Eq. 2), or another measure of them."""
-    return curves[(curves["measure"] == measure) & (curves["variable"] == "")]
+def joint(curves: pd.DataFrame) -> pd.DataFrame:
+    """Accuracies of whole classes (Eq. 2)."""
+    return curves[(curves["measure"] == "accuracy") & (curves["variable"] == "")]
 
 
 def among_drawn(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
@@ -110,12 +110,12 @@ def _times(curves: pd.DataFrame, by: Sequence[str], measure: str = "accuracy") -
     return found.assign(first=float(curves["step"].min()))
 
 
-def variable_emergence(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
+def variable_emergence(curves: pd.DataFrame) -> pd.DataFrame:
     """When each variable of each class emerges by itself."""
-    own = credited(curves, by)
+    own = credited(curves)
     single = own[(own["measure"] == "accuracy") & (own["variable"] != "")]
     parts = [
-        _times(rows.assign(variable=""), by).assign(variable=variable)
+        _times(rows.assign(variable=""), ()).assign(variable=variable)
         for variable, rows in single.groupby("variable")
     ]
     return pd.concat(parts, ignore_index=True)

@@ -23,7 +23,7 @@ _REGAINED = {
 
 
 def draw_probe(
-    measure: str, variable: str = "", cls: str = "", label: str = "", kind: str = ""
+    measure: str, variable: str, cls: str = "", label: str = "", kind: str = ""
 ) -> Callable[[Results, Tables], Picture]:
     """A drawing of one number over training (black, right axis) with training accuracy, capability and behaviour."""
 
@@ -53,7 +53,9 @@ def draw_probe(
                 figures.band(beside, own, Line(_INK, marker=""))
             beside.set_yscale("log" if logarithmic else "linear")
             beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
-            last = place + 1 == count or (place + 1) % 3 == 0  # nothing beside it: the row ends here
+            last = (
+                place + 1 == count or (place + 1) % drawing.COLUMNS == 0
+            )  # nothing beside it: the row ends here
             beside.set_ylabel(label if last else "")
             if not last:
                 beside.tick_params(labelright=False)

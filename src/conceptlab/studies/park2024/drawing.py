@@ -26,6 +26,8 @@ FAMILY_LINES = {
     "guidance": Line("#E69F00", "guidance", "P"),
 }
 
+COLUMNS = 3
+"""Panels in a row."""
 PALE = "Pale: before half of the seeds draw every training class."
 
 Colour = tuple[float, float, float]
@@ -57,10 +59,10 @@ def colour_bar(page: Page, ax: Axes, values: pd.Series, label: str) -> None:
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
 
 
-def panels(page: Page, table: pd.DataFrame, columns: int = 3) -> Iterator[tuple[Axes, float, pd.DataFrame]]:
+def panels(page: Page, table: pd.DataFrame) -> Iterator[tuple[Axes, float, pd.DataFrame]]:
     """A panel for each separation, in rows; only the outer ones carry axis labels."""
     every = sorted(float(value) for value in table["separation"].unique())
-    columns = min(columns, len(every))
+    columns = min(COLUMNS, len(every))
     rows = -(-len(every) // columns)
     grid = page.add_gridspec(rows, columns)
     first: Axes | None = None
@@ -93,15 +95,15 @@ def since_drawn(rows: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["step"] >= median_time(times, "drawing")]
 
 
-def corner(table: pd.DataFrame, columns: int = 3) -> int:
+def corner(table: pd.DataFrame) -> int:
     """The number of the panel at the upper right, beside which names have room."""
-    return min(columns, table["separation"].nunique()) - 1
+    return min(COLUMNS, table["separation"].nunique()) - 1
 
 
-def page_for(table: pd.DataFrame, columns: int = 3, height: float = 1.75) -> Page:
+def page_for(table: pd.DataFrame) -> Page:
     """A page as high as its rows of panels."""
-    rows = -(-table["separation"].nunique() // columns)
-    return figures.figure(columns=2, height=0.75 + height * rows)
+    rows = -(-table["separation"].nunique() // COLUMNS)
+    return figures.figure(columns=2, height=0.75 + 1.75 * rows)
 
 
 def space_axes(ax: Axes) -> None:
