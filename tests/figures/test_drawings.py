@@ -96,6 +96,18 @@ def test_the_band_is_the_standard_deviation_of_seed_means() -> None:
     assert found["count"].item() == 2
 
 
+def test_bands_end_at_their_last_mean_and_empty_tables_nowhere() -> None:
+    table = pd.DataFrame({"seed": [0, 1, 0, 1], "step": [1, 1, 2, 2], "value": [0.0, 0.2, 0.4, 0.8]})
+    first, second = figures.distance_line(1.0), figures.distance_line(0)
+    ax = axes()
+    ends = figures.bands(ax, [(table, first), (table[:0], second)])
+    assert ends == [(pytest.approx(0.6), first)]
+    figures.name_ends(ax, ends)
+    assert [text.get_text() for text in texts(ax)] == ["distance 1"]
+    assert (first.colour, first.marker) == (figures.distance_colour(1), figures.distance_marker(1))
+    assert second.label == "training"
+
+
 def test_a_table_without_the_column_is_refused() -> None:
     with pytest.raises(InputError, match="no column 'seed'"):
         figures.over_seeds(pd.DataFrame({"step": [1], "value": [1.0]}))

@@ -7,7 +7,7 @@ of one seed are averaged first, then seeds: the seed is the unit, whatever numbe
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -37,6 +37,10 @@ class Line:
     dashes: str | tuple[float, tuple[float, ...]] = "-"
 
 
+End = tuple[float, Line]
+"""Where a line ends, by which `name_ends` places its name."""
+
+
 def over_seeds(table: pd.DataFrame, x: str = "step", y: str = "value") -> pd.DataFrame:
     """Mean, standard deviation (n - 1) and number of seeds at each x; NaN values are left out."""
     missing = {x, y, "seed"} - set(table.columns)
@@ -63,24 +67,14 @@ def band(ax: Axes, table: pd.DataFrame, look: Line, x: str = "step", y: str = "v
 
 
 def bands(
-    ax: Axes,
-    table: pd.DataFrame,
-    by: str,
-    look: Callable[[Hashable], Line],
-    x: str = "step",
-    y: str = "value",
-) -> None:
-    """One band for each value of the column `by`, named at its end."""
-    ends: list[tuple[float, Line]] = []
-    for key, rows in table.groupby(by, sort=True):
-        line = look(key)
-        found = band(ax, rows, line, x, y)
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
-    name_ends(ax, ends)
+    ax: Axes, lines: Iterable[tuple[pd.DataFrame, Line]], x: str = "step", y: str = "value"
+) -> list[End]:
+    """A band for each table, and where those that have any rows end."""
+    found = [(band(ax, rows, line, x, y), line) for rows, line in lines]
+    return [(float(means["mean"].iloc[-1]), line) for means, line in found if len(means)]
 
 
-def name_ends(ax: Axes, ends: Sequence[tuple[float, Line]]) -> None:
+def name_ends(ax: Axes, ends: Sequence[End]) -> None:
     """The lines' names beside their right ends, moved apart where ends are close: no legend, nothing covered."""
     named = sorted(((y, line) for y, line in ends if line.label and np.isfinite(y)), key=lambda end: end[0])
     if not named:
@@ -157,17 +151,15 @@ def accuracy_by_distance(ax: Axes, curves: pd.DataFrame, measure: str = "accurac
     """Joint accuracy (okawa2023 Eq. 2) of the classes at each distance from training: their mean as a band, behind it a
     thin line for each, with its code where it goes a way of its own. Another measure is named on the axis."""
     accuracy_axes(ax, measure if measure == "accuracy" else f"accuracy, {measure}")
-    ends: list[tuple[float, Line]] = []
+    ends: list[End] = []
     for distance, rows in select(curves, measure).dropna(subset=["distance"]).groupby("distance"):
-        line = _distance_line(distance)
+        line = distance_line(distance)
         ends += _class_lines(ax, rows, line)
-        found = band(ax, rows, line)
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
+        ends += bands(ax, [(rows, line)])
     name_ends(ax, ends)
 
 
-def _class_lines(ax: Axes, rows: pd.DataFrame, look: Line) -> list[tuple[float, Line]]:
+def _class_lines(ax: Axes, rows: pd.DataFrame, look: Line) -> list[End]:
     """A thin line for each class, mean over seeds; the ends that want a code. Where all end together, the class that
     went furthest from the others on the way has its code there, on its line."""
     wide = rows.groupby(["step", "class"])["value"].mean().unstack()
@@ -202,8 +194,9 @@ def _codes(classes: Sequence[str]) -> str:
     return text if text.count("\n") < 3 else f"{len(classes)} classes"
 
 
-def _distance_line(distance: Hashable) -> Line:
-    number = int(str(distance).split(".")[0])
+def distance_line(distance: Hashable) -> Line:
+    """How classes at a distance look; a column of distances with gaps is one of floating point numbers."""
+    number = int(float(str(distance)))
     return Line(style.distance_colour(number), style.distance_name(number), style.distance_marker(number))
 
 
@@ -221,7 +214,7 @@ def emergence_marks(ax: Axes, times: pd.DataFrame, threshold: float, first: floa
         median = float(np.median(group.high))
         if not np.isfinite(median):
             continue
-        line = _distance_line(distance)
+        line = distance_line(distance)
         reached = np.isfinite(group.high)
         ends = [float(group.low[reached].min()), last if not reached.all() else float(group.high.max())]
         ax.plot(ends, [threshold] * 2, color=line.colour, lw=1.2, solid_capstyle="butt", zorder=3)
@@ -254,12 +247,7 @@ def additive_or_multiplicative(ax: Axes, curves: pd.DataFrame, cls: str) -> None
         ),
         (measured, Line(style.INK, "all right\n(Eq. 2)", "o")),
     ]
-    ends = []
-    for rows, line in looks:
-        found = band(ax, rows, line)
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
-    name_ends(ax, ends)
+    name_ends(ax, bands(ax, looks))
 
 
 def product_of_variables(curves: pd.DataFrame, cls: str) -> pd.DataFrame:
@@ -274,10 +262,7 @@ def accuracy_per_variable(ax: Axes, curves: pd.DataFrame, cls: str, names: Seque
     """How well each variable of a class is drawn, by itself."""
     accuracy_axes(ax, "accuracy of the variable")
     colours: Mapping[str, str] = style.variable_colours(names)
-    ends = []
-    for name in names:
-        line = Line(colours[name], style.plain(name))
-        found = band(ax, select(curves, "accuracy", name, cls), line)
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
-    name_ends(ax, ends)
+    lines = [
+        (select(curves, "accuracy", name, cls), Line(colours[name], style.plain(name))) for name in names
+    ]
+    name_ends(ax, bands(ax, lines))

@@ -81,10 +81,10 @@ def draw_sampling(results: Results, tables: Tables) -> Picture:
 def _against(ax: Axes, table: pd.DataFrame, steps: int) -> None:
     ax.plot([0, 1], [0, 1], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     for distance, rows in table.groupby("distance"):
-        number = int(str(distance).split(".")[0])
+        line = figures.distance_line(distance)
         ax.plot(
-            rows["few"], rows["full"], figures.distance_marker(number), ms=3.4, alpha=0.6, mec="none",
-            color=figures.distance_colour(number), label=figures.distance_name(number), clip_on=False,
+            rows["few"], rows["full"], line.marker, ms=3.4, alpha=0.6, mec="none", color=line.colour, label=line.label,
+            clip_on=False,
         )  # fmt: skip
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     ax.set(xlabel=f"accuracy, {steps} steps", ylabel="accuracy, full sampling")

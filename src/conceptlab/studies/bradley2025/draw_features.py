@@ -148,15 +148,15 @@ def _learned(ax: Axes, table: pd.DataFrame) -> None:
     """The cosine of two directions at the bottleneck over training, a line for each noise level; dashed in pixels."""
     (still,) = table.loc[table["space"] == "pixels", "cosine"]
     inside = table[table["space"] == "bottleneck"]
-    levels, ends = sorted(inside["level"].unique()), []
+    levels, lines = sorted(inside["level"].unique()), []
     ax.axhline(0, color=RULE, lw=0.7, zorder=0)
     ax.axhline(still, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
     ax.set_ylim(*_around(table["cosine"].to_numpy()))
     for place, (level, marker) in enumerate(zip(levels, "osD")):
         colour = figures.setting_colour(place, 0, max(1, len(levels) - 1))
         line = figures.Line(colour, f"bottleneck, {level:g}", marker)
-        found = figures.band(ax, inside[inside["level"] == level], line, y="cosine")
-        ends.append((float(found["mean"].iloc[-1]), line))
+        lines.append((inside[inside["level"] == level], line))
+    ends = figures.bands(ax, lines, y="cosine")
     figures.name_ends(ax, [*ends, (float(still), figures.Line(MUTED, "pixels"))])
     ax.set_xlabel("training step")
     ax.set_ylabel("cosine")

@@ -50,13 +50,10 @@ def unnamed(line: Line) -> Line:
 
 def value_lines(ax: Axes, rows: pd.DataFrame, looks: Mapping[str, Line], by: str, *, named: bool) -> None:
     """The column `value` against K, a line with a band over seeds for each setting that there is."""
-    ends = []
-    for setting, look in looks.items():
-        mine = rows[rows[by] == setting]
-        if len(mine):
-            line = look if named else unnamed(look)
-            ends.append((float(figures.band(ax, mine, line, x="k")["mean"].iloc[-1]), line))
-    figures.name_ends(ax, ends)
+    lines = [(rows[rows[by] == setting], look) for setting, look in looks.items()]
+    ends = figures.bands(ax, lines, x="k")
+    if named:
+        figures.name_ends(ax, ends)
 
 
 def chance_line(ax: Axes, rows: pd.DataFrame, line: Line) -> None:
@@ -68,17 +65,12 @@ def chance_line(ax: Axes, rows: pd.DataFrame, line: Line) -> None:
 def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: str) -> None:
     """The share of met conditions against K, with the share by chance as a thin dashed line, one pair for each
     setting; names stand at the ends."""
-    ends = []
     ax.set_ylim(-0.03, 1.05)  # before the names, which are placed by it
+    lines = [(chosen(curves, "share_met", **{by: value}), line) for value, line in looks.items()]
+    figures.name_ends(ax, figures.bands(ax, lines, x="k"))
     for value, line in looks.items():
-        rows = chosen(curves, "share_met", **{by: value})
-        if rows.empty:
-            continue
-        found = figures.band(ax, rows, line, x="k")
         chance_line(ax, chosen(curves, "share_chance", **{by: value}), line)
-        ends.append((float(found["mean"].iloc[-1]), line))
     ax.set_ylabel("share of conditions met")
-    figures.name_ends(ax, ends)
 
 
 def pictures(member: Member, counts: list[int]) -> np.ndarray:

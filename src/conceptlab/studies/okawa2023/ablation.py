@@ -123,16 +123,15 @@ def _ratios(ax: Axes, found: pd.DataFrame, switches: Sequence[str]) -> None:
     reach = _reach(found)
     ax.axhline(1, color="#8a8f98", lw=0.8, zorder=1)
     for row in found.itertuples():
-        number = int(str(row.distance).split(".")[0])
+        line = figures.distance_line(str(row.distance))
         place = switches.index(str(row.switch)) + 0.22 * (
             distances.index(row.distance) - (len(distances) - 1) / 2
         )
-        colour = figures.distance_colour(number)
         low, high = float(str(row.low)), float(str(row.high))
-        ax.plot([place] * 2, [max(low, 1 / reach / 2), min(high, 2 * reach)], color=colour, lw=1)
+        ax.plot([place] * 2, [max(low, 1 / reach / 2), min(high, 2 * reach)], color=line.colour, lw=1)
         ax.plot(
-            [place], [float(str(row.ratio))], figures.distance_marker(number), ms=5, mec=colour, mew=1,
-            mfc=colour if row.moved else "white",
+            [place], [float(str(row.ratio))], line.marker, ms=5, mec=line.colour, mew=1,
+            mfc=line.colour if row.moved else "white",
         )  # fmt: skip
     ax.set(
         yscale="log", ylim=(1 / reach, reach), ylabel="ratio to the base", xlim=(-0.6, len(switches) - 0.4)

@@ -96,14 +96,15 @@ def _first_variable(ax: Axes, curves: pd.DataFrame, first: Variable) -> None:
     further a class is from training?"""
     rows = curves[(curves["measure"] == "accuracy") & (curves["variable"] == first.name)]
     rows = rows.assign(first=[first.values[int(cls[0])] for cls in rows["class"]])
-    colours, ends = figures.class_colours(list(first.values)) | _GENDERS, []
+    colours, lines = figures.class_colours(list(first.values)) | _GENDERS, []
     for (name, distance), own in rows.groupby(["first", "distance"]):
-        name, number = str(name), int(float(str(distance)))
-        line = Line(colours[name], f"{figures.plain(name)}, {figures.distance_name(number)}",
-                    figures.distance_marker(number), _DASHES[min(number, len(_DASHES) - 1)])  # fmt: skip
-        found = figures.band(ax, own, line)
-        ends.append((float(found["mean"].iloc[-1]), line))
-    figures.name_ends(ax, ends)
+        far, dashes = (
+            figures.distance_line(distance),
+            _DASHES[min(int(float(str(distance))), len(_DASHES) - 1)],
+        )
+        line = Line(colours[str(name)], f"{figures.plain(str(name))}, {far.label}", far.marker, dashes)
+        lines.append((own, line))
+    figures.name_ends(ax, figures.bands(ax, lines))
 
 
 @figures.house()

@@ -65,19 +65,19 @@ def _against_count(ax: Axes, tables: Tables, series: str, split: Split) -> None:
     critical = tables["critical"]
     critical = critical[(critical["series"] == series) & (critical["variable"] == "")]
     figures.accuracy_axes(ax, "final accuracy")
-    ends, reached, met = [], {}, Counter()
+    lines, reached, met = [], {}, Counter()
     for cls, rows in samples.groupby("class"):
         distance = 0 if cls == series else split.distance(split.space.parse(str(cls)))
         look = figures.distance_colour(distance), str(cls), figures.distance_marker(distance)
         # Classes at one distance share their colour, and so differ in their dashes.
         line = Line(*look, _DASHES[met[distance] % len(_DASHES)])
         met[distance] += 1
-        found = figures.band(ax, rows, line, x="number")
-        ends.append((float(found["mean"].iloc[-1]), line))
+        lines.append((rows, line))
         # A seed that no number was enough for has a larger one: without it the others would be the median.
         number = critical[critical["class"] == cls]["time"].fillna(np.inf).median()
         if np.isfinite(number):
             reached.setdefault(float(number), []).append(line)
+    ends = figures.bands(ax, lines, x="number")
     count_axis(ax, sorted(samples["number"].unique()))
     figures.name_ends(ax, ends)
     _critical(ax, reached)
@@ -245,7 +245,7 @@ def draw_finetune(results: Results, tables: Tables) -> Picture:
             figures.panel(ax, "abcd"[2 * row + column], f"{mode.capitalize()}: {title}")
             figures.accuracy_axes(ax, "final accuracy")
             ax.set_xlabel("learning rate / training rate" if row else "")
-            ends = []
+            lines = []
             for name in names:
                 added = finals[(finals["set"] == name) & (finals["added"] != "")]["added"].iloc[0]
                 line = Line(colours[name], f"{name} + {added}")
@@ -254,8 +254,8 @@ def draw_finetune(results: Results, tables: Tables) -> Picture:
                 # The class that is added was unseen before; it is left out on both sides of the comparison.
                 level = start[start["class"] != added].groupby("seed")["value"].mean().mean()
                 ax.axhline(level, color=line.colour, lw=0.8, ls=(0, (1, 1.5)), zorder=1)
-                found = figures.band(ax, own[own["mode"] == mode], line, x="rate")
-                ends.append((float(found["mean"].iloc[-1]), line))
+                lines.append((own[own["mode"] == mode], line))
+            ends = figures.bands(ax, lines, x="rate")
             if column:
                 figures.name_ends(ax, ends)
             ax.set_xscale("log")

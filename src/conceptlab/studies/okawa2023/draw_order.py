@@ -143,13 +143,12 @@ def edges(ax: Axes, curves: pd.DataFrame, names: tuple[str, ...], train: set[str
     figures.accuracy_axes(ax, "edge capability")
     rows = curves[curves["measure"] == "edge_capability"]
     inside = rows["class"].map(lambda edge: set(str(edge).split("-")) <= train)
-    colours, ends = figures.variable_colours(names), []
+    colours, lines = figures.variable_colours(names), []
     for name in names:
         for within, dashes in ((True, "-"), (False, (0, (3, 1.5)))):
             line = Line(colours[name], "" if within else name, dashes=dashes)
-            found = figures.band(ax, rows[(rows["variable"] == name) & (inside == within)], line)
-            if len(found):
-                ends.append((float(found["mean"].iloc[-1]), line))
+            lines.append((rows[(rows["variable"] == name) & (inside == within)], line))
+    ends = figures.bands(ax, lines)
     ax.axhline(0.25, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
     figures.name_ends(ax, ends)
 
@@ -195,13 +194,11 @@ def _predicted(ax: Axes, tables: Tables, variables: int) -> None:
     curves, fits, ends = tables["curves"], tables["fits"], []
     own = curves[(curves["variables"] == variables) & (curves["distance"] > 0)]
     for distance, rows in own.groupby("distance"):
-        number = int(str(distance).split(".")[0])
-        line = Line(figures.distance_colour(number), figures.distance_name(number))
-        found = figures.band(ax, rows, line)
-        ends.append((float(found["mean"].iloc[-1]), line))
-        steps = found["step"].to_numpy(dtype=float)
+        line = figures.distance_line(distance)
+        ends += figures.bands(ax, [(rows, line)])
+        steps = np.sort(rows["step"].unique()).astype(float)
         fitted = fits[(fits["variables"] == variables) & (fits["distance"] == distance)]["p"]
-        told = np.mean([success_probability(steps, p, number) for p in fitted], axis=0)
+        told = np.mean([success_probability(steps, p, int(float(str(distance)))) for p in fitted], axis=0)
         ax.plot(steps, told, color=line.colour, lw=1, ls=(0, (4, 1.5)))
     figures.name_ends(ax, ends)
 

@@ -112,17 +112,11 @@ def time_groups(ax: Axes, times: pd.DataFrame, column: str, names: Sequence[Hash
     for place, name in enumerate(names):
         for shift, distance in enumerate(distances):
             rows = own[(own[column] == name) & (own["distance"] == distance)]
-            number = int(distance)
-            line = Line(figures.distance_colour(number), marker=figures.distance_marker(number))
             if len(rows):
-                time_marks(
-                    ax, place + 0.22 * (shift - (len(distances) - 1) / 2), list(rows["time"]), last, line
-                )
-    for number in distances:
-        ax.plot(
-            [], [], figures.distance_marker(int(number)), color=figures.distance_colour(int(number)),
-            label=figures.distance_name(int(number)),
-        )  # fmt: skip
+                at = place + 0.22 * (shift - (len(distances) - 1) / 2)
+                time_marks(ax, at, list(rows["time"]), last, figures.distance_line(distance))
+    for line in map(figures.distance_line, distances):
+        ax.plot([], [], line.marker, color=line.colour, label=line.label)
     ax.set_xlim(-0.6, len(names) - 0.4)
 
 
@@ -164,12 +158,9 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     if np.isfinite(since):
         left.axvline(since, color="#8a8f98", lw=0.8, zorder=1)
     figures.panel(right, "b", "Which rule tells the joint accuracy")
-    ends, rules = [], tables["rules"]
-    for rule, colour in _RULES.items():
-        line = Line(colour, rule)
-        found = figures.band(right, rules[rules["rule"] == rule], line, x="correlation", y="error")
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
+    rules = tables["rules"]
+    lines = [(rules[rules["rule"] == rule], Line(colour, rule)) for rule, colour in _RULES.items()]
+    ends = figures.bands(right, lines, x="correlation", y="error")
     right.set(
         xlabel="correlation of shape and size in training", ylabel="mean absolute error", ylim=(0, None)
     )
@@ -195,11 +186,11 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
     for ax, (letter, title, column) in zip(axes, parts):
         time_axis(ax, times)
         for distance, rows in times.groupby("distance"):
-            number = int(str(distance).split(".")[0])
+            line = figures.distance_line(distance)
             shift = 0.0 if column == "weighted" else 0.06 * (rows["seed"] - rows["seed"].mean())
             ax.plot(
-                rows[column] + shift, rows["time"].fillna(1.3 * last), figures.distance_marker(number), ms=3,
-                color=figures.distance_colour(number), alpha=0.6, mec="none", label=figures.distance_name(number),
+                rows[column] + shift, rows["time"].fillna(1.3 * last), line.marker, ms=3, color=line.colour, alpha=0.6,
+                mec="none", label=line.label,
             )  # fmt: skip
         ranks = scipy.stats.rankdata(times["time"].fillna(np.inf))
         rho = np.corrcoef(scipy.stats.rankdata(times[column]), ranks)[0, 1] if np.ptp(ranks) else np.nan
@@ -232,12 +223,10 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     left, right = page.subplots(1, 2)
     figures.panel(left, "a", "Each variable against its samples")
     figures.accuracy_axes(left, "final accuracy of the variable")
-    colours, ends = figures.variable_colours(sorted(samples["teaches"].unique())), []
+    colours = figures.variable_colours(sorted(samples["teaches"].unique()))
     own = samples[(samples["role"] == "in") & (samples["variable"] == samples["teaches"])]
-    for name, rows in own.groupby("teaches"):
-        line = Line(colours[str(name)], str(name))
-        found = figures.band(left, rows, line, x="number")
-        ends.append((float(found["mean"].iloc[-1]), line))
+    lines = [(rows, Line(colours[str(name)], str(name))) for name, rows in own.groupby("teaches")]
+    ends = figures.bands(left, lines, x="number")
     count_axis(left, sorted(own["number"].unique()))
     figures.name_ends(left, ends)
     figures.panel(right, "b", "Told beforehand from concept signal")

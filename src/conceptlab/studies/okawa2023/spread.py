@@ -75,16 +75,14 @@ class Sweep:
         left, right = panels["a"], panels["b"]
         figures.panel(left, "a", self.titles[0])
         figures.accuracy_axes(left)
-        ends = []
-        for name, line in self.lines.items():
-            rows = figures.band(left, finals[finals["class"] == name], line, x="spread")
-            if len(rows):
-                ends.append((float(rows["mean"].iloc[-1]), line))
+        classes = [(finals[finals["class"] == name], line) for name, line in self.lines.items()]
+        ends = figures.bands(left, classes, x="spread")
         left.set(xlabel=self.xlabel, xlim=(-0.004, None))
         figures.name_ends(left, ends)
         figures.panel(right, "b", "When: the classes of c")
         figures.accuracy_axes(right)
-        figures.bands(right, curves, "spread", _coloured(curves["spread"].max()))
+        spreads = [(own, _line(spread, curves["spread"].max())) for spread, own in curves.groupby("spread")]
+        figures.name_ends(right, figures.bands(right, spreads))
         figures.panel(panels["c"], "c", self.titles[1])
         self._samples(panels["c"], results)
         figures.caption(
@@ -117,11 +115,10 @@ class Sweep:
         figures.strip(ax, rows, names, [""] * len(rows[0]), xlabel="")
 
 
-def _coloured(widest: float) -> Callable[[Hashable], Line]:
+def _line(spread: Hashable, widest: float) -> Line:
     """How a curve looks by its spread."""
-    return lambda spread: Line(
-        figures.setting_colour(float(str(spread)), 0, widest), f"± {float(str(spread)):g}"
-    )
+    own = float(str(spread))
+    return Line(figures.setting_colour(own, 0, widest), f"± {own:g}")
 
 
 _LINES = {

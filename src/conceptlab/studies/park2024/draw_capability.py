@@ -31,11 +31,7 @@ def training(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _drawn(ax: Axes, lines: list[tuple[pd.DataFrame, Line]], *, named: bool) -> None:
-    ends = []
-    for rows, line in lines:
-        found = figures.band(ax, rows, line)
-        if len(found):
-            ends.append((float(found["mean"].iloc[-1]), line))
+    ends = figures.bands(ax, lines)
     if named:
         figures.name_ends(ax, ends)
 
