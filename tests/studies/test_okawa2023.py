@@ -77,7 +77,9 @@ def test_celeba_needs_a_folder_and_runs_on_one(tmp_path: Path) -> None:
     (made,) = run(order, Store(tmp_path / "runs"), CPU, _quiet)
     assert made.pictures
     assert set(made.tables["gender"]["gender"]) == {"female", "male"}
-    assert made.tables["corrected"]["value"].between(0, 1).all()
+    corrected = made.tables["corrected"]
+    assert corrected["value"].between(0, 1).all()
+    assert corrected.groupby(["seed", "step"]).size().unique().tolist() == [8], "every class at every step"
     others = [
         ["hair", [["black", "Black_Hair"], ["blond", "Blond_Hair"]]],
         ["smiling", [["yes", "Smiling"], ["no", "-Smiling"]]],

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
@@ -17,9 +16,7 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Variable
 from conceptlab.figures import Line
-from conceptlab.probes import correct_drawn
 from conceptlab.recipe import Recipe
-from conceptlab.store import Member, gather
 from conceptlab.store.files import read_json
 from conceptlab.studies.okawa2023.draw_order import accuracy_with_marks, graph_with_paths, seeds_of
 from conceptlab.studies.okawa2023.settings import MEASUREMENTS, MINIMAL, SETTINGS, THRESHOLD
@@ -65,6 +62,7 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
     """Figure 5's tables, `corrected` accuracies, and `gender`: when each class shows the gender asked for (or whatever
     else the user has made the first variable)."""
     curves = labelled(results)
+    corrected = curves[curves["measure"] == "corrected"]
     singles = variable_emergence(curves)
     first = results.members[0].world.space.concepts[0]
     gender = singles[singles["variable"] == first.name].copy()
@@ -73,22 +71,9 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
         "curves": shown(curves),
         "times": emergence(curves),
         "gender": gender,
-        "corrected": pd.concat([_corrected(member) for member in results.members], ignore_index=True),
+        "corrected": corrected[["seed", "step", "class", "value"]].reset_index(drop=True),
         "signatures": signatures(results),
     }
-
-
-def _corrected(member: Member) -> pd.DataFrame:
-    """Accuracies with the probe's confusion on real photographs taken out (`probes.correct_drawn`)."""
-    confusion = np.array(read_json(member.path / "probe.json")["judge"]["validation"]["confusion"])
-    codes = [member.world.space.code(cls) for cls in member.world.space]
-    rows = gather([member]).query("measure == 'drawn' and weights == 'raw'")
-    found = []
-    for (step, cls), drawn in rows.groupby(["step", "class"]):
-        observed = drawn.set_index("variable")["value"].reindex(codes).fillna(0.0).to_numpy()
-        share = correct_drawn(observed, confusion)[codes.index(str(cls))]
-        found.append({"seed": member.recipe.seed, "step": step, "class": cls, "value": float(share)})
-    return pd.DataFrame(found)
 
 
 def _first_variable(ax: Axes, curves: pd.DataFrame, first: Variable) -> None:
