@@ -214,6 +214,12 @@ def spread(seed: int, factor: str, shape: Sequence[int]) -> Tensor:
     return random.uniform(random.key(seed, f"worlds/{factor}"), shape) * 2 - 1
 
 
+def freeze_fields(world: World) -> None:
+    """Make settings that were read from JSON hashable, in a world's `__post_init__`."""
+    for field in dataclasses.fields(world):  # pyright: ignore[reportArgumentType]
+        object.__setattr__(world, field.name, freeze(getattr(world, field.name)))
+
+
 def freeze(value: Any) -> Any:
     """Lists to tuples and mappings to pairs, so that settings read from JSON can be fields of a frozen world."""
     if isinstance(value, Mapping):

@@ -25,7 +25,7 @@ from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Variable
 from conceptlab.errors import InputError, unknown
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Samples, World, freeze
+from conceptlab.worlds.base import Samples, World, freeze_fields
 from conceptlab.worlds.registry import register
 
 IMAGES, ATTRIBUTES = "img_align_celeba", "list_attr_celeba.txt"
@@ -57,7 +57,7 @@ class CelebA(World):
     part: str = "model"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", freeze(self.variables))
+        freeze_fields(self)
         checks.whole("celeba", "resolution", self.resolution, 4)
         checks.pairs("celeba", "variables", self.variables)
         for name, values in self.variables:

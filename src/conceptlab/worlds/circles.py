@@ -7,7 +7,6 @@ learning. Everything else is free: the location and the background.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +16,7 @@ from torch import Tensor
 from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Variable
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Factors, RenderedWorld, freeze, spread
+from conceptlab.worlds.base import Factors, RenderedWorld, freeze_fields, spread
 from conceptlab.worlds.raster import blur_matrix
 from conceptlab.worlds.registry import register
 
@@ -41,8 +40,7 @@ class Circles(RenderedWorld):
     noise: float = 0.001  # standard deviation
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
+        freeze_fields(self)
         checks.whole("circles", "resolution", self.resolution, 4)
         for setting in ("colour_separation", "colour_jitter", "size_jitter", "location", "noise"):
             checks.number("circles", setting, getattr(self, setting), 0, 1)

@@ -3,7 +3,6 @@ for a CPU."""
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import torch
@@ -11,7 +10,7 @@ from torch import Tensor
 
 from conceptlab import random
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Factors, freeze
+from conceptlab.worlds.base import Factors, freeze_fields
 from conceptlab.worlds.objects import ObjectWorld, palette, present
 from conceptlab.worlds.placement import CANDIDATES, Objects, arrange
 from conceptlab.worlds.registry import register
@@ -34,8 +33,7 @@ class Discs(ObjectWorld):
     gap: float = 0.5
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
+        freeze_fields(self)
         self.check_settings()
         checks.number(self.name, "radius", self.radius, 0.5, self.resolution / 4)
         checks.number(self.name, "gap", self.gap, 0, self.resolution / 4)

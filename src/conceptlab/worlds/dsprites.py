@@ -30,7 +30,6 @@ _CHUNK = 4096
 class DSprites(PublishedFile):
     """Grey images."""
 
-    name: ClassVar[str] = "dsprites"
     channels: ClassVar[int] = 1
 
     def factors(self, path: Path) -> pd.DataFrame:

@@ -27,7 +27,7 @@ from conceptlab import cache, random
 from conceptlab.concepts import Class, ConceptSpace, Split, Variable
 from conceptlab.errors import InputError
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze
+from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze_fields
 from conceptlab.worlds.binning import Variables, check_labels, column_of, labels_of
 from conceptlab.worlds.problems import Problems
 
@@ -94,8 +94,7 @@ class LabelledWorld(World):
 
     def _settle(self) -> None:
         """Make settings from JSON hashable, and check them."""
-        for name in ("variables", "continuous"):
-            object.__setattr__(self, name, freeze(getattr(self, name)))
+        freeze_fields(self)
         checks.pairs(self.name, "variables", self.variables)
         for name, values in self.variables:
             checks.pairs(self.name, f"variables[{name}]", values, least=2)

@@ -34,7 +34,6 @@ def shape_names(path: Path, numbers: pd.Series, names: Mapping[float, str]) -> p
 class PublishedFile(LabelledWorld):
     """Images of 64×64; smaller ones are means over blocks of pixels."""
 
-    name: ClassVar[str]
     channels: ClassVar[int]
 
     file: str = ""

@@ -6,7 +6,6 @@ their first value or, if named in `free`, vary at random. Location and angle are
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from conceptlab import random
 from conceptlab.concepts import Class, ConceptSpace, Variable
 from conceptlab.errors import InputError
 from conceptlab.worlds import checks
-from conceptlab.worlds.base import Factors, Opacity, RenderedWorld, Samples, freeze, spread
+from conceptlab.worlds.base import Factors, Opacity, RenderedWorld, Samples, freeze_fields, spread
 from conceptlab.worlds.raster import CORNERS, coverage
 from conceptlab.worlds.registry import register
 
@@ -61,8 +60,7 @@ class Shapes(RenderedWorld):
     condition_scale: Named = ()
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
+        freeze_fields(self)
         checks.whole("shapes", "resolution", self.resolution, 4)
         if self.channels not in (3, 4):
             raise InputError(f"world 'shapes': channels={self.channels!r} must be 3 (RGB) or 4 (RGBA)")

@@ -27,7 +27,6 @@ _CHUNK = 2048
 class Shapes3D(PublishedFile):
     """Colour images."""
 
-    name: ClassVar[str] = "shapes3d"
     channels: ClassVar[int] = 3
 
     def factors(self, path: Path) -> pd.DataFrame:

@@ -7,7 +7,6 @@ a plug: see `renderers`.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +14,7 @@ from torch import Tensor
 
 from conceptlab.concepts import Class
 from conceptlab.registry import choose
-from conceptlab.worlds.base import Factors, Samples, freeze
+from conceptlab.worlds.base import Factors, Samples, freeze_fields
 from conceptlab.worlds.objects import ObjectWorld, check_count
 from conceptlab.worlds.registry import register
 from conceptlab.worlds.scenes import cache, raycaster, renderers
@@ -42,8 +41,7 @@ class Scenes(ObjectWorld):
     renderer: str = "raycaster"
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, freeze(getattr(self, field.name)))
+        freeze_fields(self)
         self.check_settings()
         choose("renderer", self.renderer, tuple(renderers.names()))
 
