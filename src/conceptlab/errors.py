@@ -28,6 +28,11 @@ def unknown(what: str, given: object, known: Iterable[object], *, where: str = "
     return InputError(f"unknown {what} '{given}'{place}; {hint}known: {shown or 'none'}")
 
 
+def first_line(error: BaseException, most: int = 160) -> str:
+    """What another library says went wrong, as a part of one line of ours; what says nothing is told by its kind."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:most]
+
+
 def unwritten(path: Path | str, error: Exception) -> InputError:
     """An `InputError` for a file that could not be written. Files are written whole or not at all, so that whatever was
     done before is there."""

@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from conceptlab import plugins
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, first_line
 from conceptlab.executors import ray_worker
 from conceptlab.executors.archive import pack, unpack
 from conceptlab.executors.cohort import Report
@@ -50,9 +50,8 @@ def connect(address: str | None) -> None:
         else:
             ray.init(num_cpus=cores(), include_dashboard=False, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
         raise InputError(
-            f"no Ray cluster answers at '{address}' ({reason}); is `ray start` running there?"
+            f"no Ray cluster answers at '{address}' ({first_line(error)}); is `ray start` running there?"
         ) from error
 
 

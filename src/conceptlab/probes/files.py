@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from conceptlab.atomic import replacing
 from conceptlab.concepts import ConceptSpace, Variable
-from conceptlab.errors import InputError, unwritten
+from conceptlab.errors import InputError, first_line, unwritten
 from conceptlab.probes.analytic import AnalyticProbe
 from conceptlab.probes.base import Probe
 from conceptlab.probes.detector import Detector
@@ -53,8 +53,9 @@ def load_probe(path: str | Path) -> Probe:
     except FileNotFoundError as missing:
         raise InputError(f"no probe at {settings.with_suffix('')}: {missing.filename} is missing") from None
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as damage:
-        reason = str(damage).splitlines()[0]
-        raise InputError(f"the probe at {settings} is damaged ({reason}); train it again") from None
+        raise InputError(
+            f"the probe at {settings} is damaged ({first_line(damage)}); train it again"
+        ) from None
     return probe
 
 

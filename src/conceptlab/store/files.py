@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from conceptlab.atomic import replacing
-from conceptlab.errors import InputError, unwritten
+from conceptlab.errors import InputError, first_line, unwritten
 
 LOG = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as text ({_first_line(error)}); save it as UTF-8") from error
+        raise InputError(f"{path} cannot be read as text ({first_line(error)}); save it as UTF-8") from error
 
 
 def read_json(path: Path) -> Any:
@@ -98,7 +98,7 @@ def read_json(path: Path) -> Any:
     except FileNotFoundError:
         raise InputError(f"{path} is missing; is {path.parent} a run folder?") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
@@ -113,7 +113,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise InputError(f"{path} is missing; is {path.parent} the folder of a finished member?") from None
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, str] | None = None) -> None:
@@ -127,7 +127,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     except FileNotFoundError:
         raise InputError(f"{path} is missing") from None
     except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({_first_line(error)}); move it away and run again") from error
+        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
 
 
 def write_sheet(path: Path, images: Tensor) -> None:
@@ -148,7 +148,7 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
             columns, rows = picture.width // width, picture.height // height
         tiles = pixels.reshape(rows, height, columns, width, channels)
     except (OSError, ValueError, RuntimeError) as error:  # torch tells a wrong shape by a RuntimeError
-        raise InputError(f"{path} is missing or damaged ({_first_line(error)})") from error
+        raise InputError(f"{path} is missing or damaged ({first_line(error)})") from error
     return tiles.permute(0, 2, 4, 1, 3).contiguous()
 
 
@@ -173,7 +173,3 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
             yield
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:160]

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, first_line
 from conceptlab.worlds.published import PublishedFile, shape_names
 from conceptlab.worlds.registry import register
 
@@ -51,7 +51,9 @@ def read_factors(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; name the dSprites .npz file") from None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not the dSprites file ({_reason(error)}); download it again") from error
+        raise InputError(
+            f"{path} is not the dSprites file ({first_line(error)}); download it again"
+        ) from error
     if values.ndim != 2 or values.shape[1] != len(FACTORS):
         raise InputError(f"{path}: latents_values must have the columns {', '.join(FACTORS)}")
     table = pd.DataFrame(values, columns=list(FACTORS))
@@ -75,8 +77,4 @@ def _images(path: Path) -> Iterator[np.ndarray]:
                     raise InputError(f"{path} ends too early; download it again")
                 yield np.frombuffer(data, np.uint8).reshape(count, 64, 64)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is damaged ({_reason(error)}); download it again") from error
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
+        raise InputError(f"{path} is damaged ({first_line(error)}); download it again") from error

@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 from PIL import Image, ImageOps
 
+from conceptlab.errors import first_line
 from conceptlab.worlds.problems import Problems
 
 # More pixels than any photograph for a study; a small file that unfolds to more is a bomb or a mistake.
@@ -132,7 +133,7 @@ def _header(path: Path) -> tuple[int, int, str] | str:
     except Image.UnidentifiedImageError:
         return "not an image"
     except _UNREADABLE as error:
-        return _reason(error)
+        return first_line(error, 100)
 
 
 def _pixels(path: Path, resolution: int, mode: str) -> np.ndarray | str:
@@ -151,8 +152,4 @@ def _pixels(path: Path, resolution: int, mode: str) -> np.ndarray | str:
         pixels = np.asarray(square)
         return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
     except _UNREADABLE as error:
-        return _reason(error)
-
-
-def _reason(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
+        return first_line(error, 100)

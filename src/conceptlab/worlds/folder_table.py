@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, first_line
 from conceptlab.worlds.binning import column_of
 from conceptlab.worlds.celeba import ATTRIBUTES, IMAGES, read_attributes
 
@@ -52,8 +52,9 @@ def read_table(path: Path) -> pd.DataFrame:
             f"e.g. `iconv -f latin1 -t utf-8 {path.name} > new{path.suffix}`"
         ) from None
     except (OSError, ValueError) as error:  # pandas' and pyarrow's errors are ValueErrors
-        reason = str(error).strip().splitlines()[0][:160]
-        raise InputError(f"{path} cannot be read as a table ({reason}); mend or export it again") from error
+        raise InputError(
+            f"{path} cannot be read as a table ({first_line(error)}); mend or export it again"
+        ) from error
     table.columns = [str(name).strip() for name in table.columns]
     if table.empty:
         raise InputError(f"{path} has no rows; it needs one for each image")
