@@ -76,3 +76,13 @@ def test_a_full_disk_is_told_before_anything_is_decoded(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="No space left on device; name a folder with room"):
         cache.array("images", "a", (2, 3), np.uint8, lambda out: pytest.fail("there is no room for it"))
     assert not list((tmp_path / "cache" / "images").glob("*.npy"))
+
+
+def test_without_a_name_it_lies_in_the_users_cache_folder(tmp_path, monkeypatch):
+    monkeypatch.delenv("CONCEPTLAB_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache.root() == tmp_path / ".cache" / "conceptlab"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert cache.root() == tmp_path / "own" / "conceptlab"
+    assert cache.folder("images") == tmp_path / "own" / "conceptlab" / "images"

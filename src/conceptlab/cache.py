@@ -1,7 +1,8 @@
 """What is slow to make and always comes out the same: decoded or rendered images, kept as arrays on this machine.
 
-The cache lies in `CONCEPTLAB_CACHE`, or in `~/.cache/conceptlab`. It may be deleted at any time; nothing but time is
-lost. Arrays are memory-mapped: a set larger than memory is read piece by piece as it is used.
+The cache lies in `CONCEPTLAB_CACHE`, or in `conceptlab` in the user's cache folder (`XDG_CACHE_HOME`, or `~/.cache`).
+It may be deleted at any time; nothing but time is lost. Arrays are memory-mapped: a set larger than memory is read
+piece by piece as it is used.
 """
 
 from __future__ import annotations
@@ -21,11 +22,17 @@ from conceptlab.atomic import replacing
 from conceptlab.errors import InputError
 
 
+def root() -> Path:
+    """Where everything lies that is kept on this machine; it need not be there yet."""
+    named = os.environ.get("CONCEPTLAB_CACHE")
+    if named:
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conceptlab"
+
+
 def folder(kind: str) -> Path:
     """The folder for one kind of array, made if need be."""
-    named = os.environ.get("CONCEPTLAB_CACHE")
-    root = Path(named) if named else Path.home() / ".cache" / "conceptlab"
-    path = root / kind
+    path = root() / kind
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

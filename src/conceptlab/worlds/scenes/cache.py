@@ -1,13 +1,9 @@
-"""Rendered scenes on disk, by a hash of everything that decides them.
-
-The folder is `$CONCEPTLAB_CACHE`, or `conceptlab` in the user's cache folder. It can be deleted at any time.
-"""
+"""Rendered scenes on disk (`conceptlab.cache`), by a hash of everything that decides them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,17 +12,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from conceptlab import cache
 from conceptlab.atomic import replacing
 
 LEAST = 500
 """Fewer images than this are not worth a file."""
-
-
-def folder() -> Path:
-    named = os.environ.get("CONCEPTLAB_CACHE")
-    if named:
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "conceptlab"
 
 
 def remembered(what: Any, n: int, make: Callable[[], dict[str, Tensor]]) -> dict[str, Tensor]:
@@ -34,7 +24,7 @@ def remembered(what: Any, n: int, make: Callable[[], dict[str, Tensor]]) -> dict
     if n < LEAST:
         return make()
     name = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
-    place = folder() / "scenes"
+    place = cache.root() / "scenes"
     for path in sorted(place.glob(f"{name}-*.safetensors")):
         if int(path.stem.partition("-")[2]) >= n and (found := _read(path, n)) is not None:
             return found
