@@ -207,6 +207,14 @@ def test_the_joint_accuracy_has_left_the_product_where_it_does_not_come_back() -
         [{"seed": seed, "correlation": rho, "value": -rho} for seed in (0, 1) for rho in at]
     )
     rules = pd.DataFrame([{"seed": 0, "correlation": rho, "rule": "product", "error": 0.1} for rho in at])
+    curves = pd.DataFrame(
+        [
+            {"seed": 0, "correlation": rho, "step": step, "class": code, "value": 0.5 * step}
+            for rho in at
+            for step in (1, 2)
+            for code in ("000", "010", "101")
+        ]
+    )
     for left, marks in (
         ((True, False, True), [1.0]),
         ((True, False, False), []),
@@ -214,7 +222,11 @@ def test_the_joint_accuracy_has_left_the_product_where_it_does_not_come_back() -
     ):
         leaves = pd.DataFrame({"correlation": at[1:], "leaves": left})
         page = draw_sweeps.draw_correlation(
-            Results([], "tiny", [0]), {"departures": departures, "leaves": leaves, "rules": rules}
+            Results([], "tiny", [0]),
+            {"curves": curves, "departures": departures, "leaves": leaves, "rules": rules},
         )
-        lines = [line.get_xdata() for line in page.axes[0].lines]
+        assert [
+            text.get_text() for text in page.axes[0].texts if text.get_text() in ("000", "010", "101")
+        ] == ["010", "101"]
+        lines = [line.get_xdata() for line in page.axes[1].lines]
         assert [float(x[0]) for x in lines if len(x) == 2 and x[0] == x[1]] == marks  # pyright: ignore

@@ -17,6 +17,7 @@ from conceptlab.measures import critical_number
 from conceptlab.studies.okawa2023.draw_data import count_axis
 from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.okawa2023.tables import final
 from conceptlab.studies.study import Results, Tables
 
 _WAYS = {
@@ -142,35 +143,46 @@ def draw_centres(results: Results, tables: Tables) -> Picture:
 
 @figures.house()
 def draw_correlation(results: Results, tables: Tables) -> Picture:
-    """(a) how far joint accuracy leaves the product, (b) the error of each rule, against the training correlation."""
-    page = figures.figure(columns=2, height=2.5)
-    left, right = page.subplots(1, 2)
-    figures.panel(left, "a", "Joint accuracy less the product")
-    figures.band(left, tables["departures"], Line("#1a1c20"), x="correlation")
-    left.set(xlabel="correlation of shape and size in training", ylabel="joint - product")
-    left.axhline(0, color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
-    low, high = left.get_ylim()
-    left.set_ylim(min(low, -0.05), max(high, 0.05))  # differences of less are no departure to be looked at
+    """Against the training correlation (a) what becomes of classes that go against it, (b) how far their joint accuracy
+    leaves the product, (c) the error of each rule."""
+    page = figures.figure(columns=2, height=2.4)
+    ends_at, departs, told = page.subplots(1, 3)
+    figures.panel(ends_at, "a", "Classes against it")
+    figures.accuracy_axes(ends_at, "final accuracy")
+    last = final(tables["curves"], ["seed", "correlation"])
+    against = [code for code in sorted(last["class"].unique()) if code[0] != code[1]]
+    colours = figures.class_colours(against)
+    looks = [Line(colours[code], code, "o") for code in against]
+    ends = figures.bands(
+        ends_at, [(last[last["class"] == look.label], look) for look in looks], x="correlation"
+    )
+    figures.name_ends(ends_at, ends)
+    figures.panel(departs, "b", "Joint less product")
+    figures.band(departs, tables["departures"], Line("#1a1c20"), x="correlation")
+    departs.set_ylabel("joint - product")
+    departs.axhline(0, color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
+    low, high = departs.get_ylim()
+    departs.set_ylim(min(low, -0.05), max(high, 0.05))  # differences of less are no departure to be looked at
     leaves = tables["leaves"]
     where = ", ".join(f"{rho:g}" for rho in leaves.query("leaves")["correlation"])
     # Where it comes back at a larger correlation it has not left yet.
     since = critical_number(leaves["correlation"], leaves["leaves"], 1)
     if np.isfinite(since):
-        left.axvline(since, color="#8a8f98", lw=0.8, zorder=1)
-    figures.panel(right, "b", "Which rule tells the joint accuracy")
+        departs.axvline(since, color="#8a8f98", lw=0.8, zorder=1)
+    figures.panel(told, "c", "Which rule tells it")
     rules = tables["rules"]
     lines = [(rules[rules["rule"] == rule], Line(colour, rule)) for rule, colour in _RULES.items()]
-    ends = figures.bands(right, lines, x="correlation", y="error")
-    right.set(
-        xlabel="correlation of shape and size in training", ylabel="mean absolute error", ylim=(0, None)
-    )
-    figures.name_ends(right, ends)
+    ends = figures.bands(told, lines, x="correlation", y="error")
+    told.set(ylabel="mean absolute error", ylim=(0, None))
+    figures.name_ends(told, ends)
+    for ax in (ends_at, departs, told):
+        ax.set_xlabel("training correlation")
     figures.caption(
         page,
-        f"{seeds_of(tables['departures'])}. a: classes against the correlation (small circles, large triangles), mean "
-        f"over training; it differs from what it is at 0 at {where or 'no correlation tried'} (95 %; line: from where "
-        "on). b: held-out classes with two or more "
-        "variables in [.2, .9]; no point where there were none.",
+        f"{seeds_of(tables['departures'])}. Correlation is of shape and size; small circles (010, 011) and large "
+        "triangles (100, 101) go against it, and at 1 none is shown. b: of those, mean over training; it differs from "
+        f"what it is at 0 at {where or 'no correlation tried'} (95 %; line: from where on). c: held-out classes with "
+        "two or more variables in [.2, .9]; no point where there were none.",
     )
     return page
 
