@@ -172,6 +172,7 @@ def test_shares_of_seeds_use_the_exact_binomial():
 def test_identities_compare_the_largest_error_and_stay_out_of_holm():
     exact = {"kind": "identity", "side": "below", "threshold": 1e-9}
     assert verdict([1e-12, -2e-10], **exact).verdict == "reproduced"
+    assert verdict([1e-9], **exact).verdict == "reproduced", "the tolerance itself is tolerated"
     failed = verdict([1e-12, -2e-8], **exact)
     assert (failed.verdict, failed.value, failed.ci_low) == ("not reproduced", 2e-8, None)
     assert verdict([math.nan, 0.0], **exact).verdict == "not reproduced"
@@ -188,7 +189,31 @@ def test_holm_on_a_known_example():
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.05 / 3, 0.025, 0.025, 0.0125])
     assert holm([0.2, 0.9]) == pytest.approx([0.025, 0.025])
     assert holm([0.01, 0.03]) == pytest.approx([0.025, 0.05])
+    assert holm([0.025, 0.5]) == pytest.approx([0.025, 0.05]), "a p-value at its level passes"
     assert holm([]) == []
+
+
+# Five seeds whose p-value is .03: decided at the level .05, and not at .025.
+BORDERLINE = [1 / 3, 4 / 3, 7 / 3, 10 / 3, 13 / 3]
+
+
+@pytest.mark.parametrize(
+    ("values", "equivalence", "other"),
+    [
+        # One side of the bounds is excluded for certain, the other is not: undecided, so the family stops at .05 / 2.
+        ([-0.09, -0.11, -0.07, -0.1, -0.08], "inconclusive", "inconclusive"),
+        ([0.09, 0.11, 0.07, 0.1, 0.08], "inconclusive", "inconclusive"),
+        # Decided first, within the bounds or out of them on either side: what is left is tested at .05.
+        ([0.01, -0.02, 0.0, 0.02, -0.01], "reproduced", "reproduced"),
+        ([1, 1.1, 0.9, 1.2, 1], "not reproduced", "reproduced"),
+        ([-1, -1.1, -0.9, -1.2, -1], "not reproduced", "reproduced"),
+    ],
+)
+def test_an_equivalence_takes_its_place_among_other_claims_by_the_side_that_decides(
+    values, equivalence, other
+):
+    both = [claim(values, side="within", threshold=0.1), claim(BORDERLINE, id="c2")]
+    assert [judged.verdict for judged in judge(both, {}, "paper")] == [equivalence, other]
 
 
 def test_holm_is_per_paper_and_the_shown_interval_decides():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -62,6 +64,19 @@ def test_settled_statistics_are_those_of_the_batches_that_come_next():
     views = cohort.layout.views(cohort.weights)
     torch.testing.assert_close(views[f"{LAYER}.mean"], mean, rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(views[f"{LAYER}.variance"], variance, rtol=1e-4, atol=1e-5)
+
+
+def test_the_moving_average_has_statistics_that_belong_to_it():
+    """Averages of statistics would be those of no network: they are set for the averaged weights, as for the raw."""
+    cohort = Cohort([replace(made, ema=0.9) for made in recipes()])
+    cohort.advance(3)
+    assert cohort.ema is not None
+    averaged = Cohort(recipes())
+    averaged.weights.copy_(cohort.ema)
+    averaged.step.copy_(cohort.step)
+    averaged.settle()
+    cohort.settle()
+    torch.testing.assert_close(cohort.ema, averaged.weights)
 
 
 def test_statistics_do_not_touch_training_and_have_no_gradient():

@@ -29,6 +29,18 @@ def test_images_have_masks_of_their_own_that_do_not_depend_on_the_batch():
     assert torch.equal(dropped(key, shape=(3, 8, 4, 4)), dropped(key)[:3])
 
 
+def test_the_mask_is_the_hash_that_its_definition_says():
+    """With Python's own whole numbers; a kernel on a GPU computes it a third time."""
+    rate, n = 0.3, 500
+    add, flip = (word % 2**32 for word in random.fold(random.key(0, "dropout"), 4).tolist())
+    kept = []
+    for index in range(n):
+        word = (index + add) * 0x7FEB352D % 2**32
+        kept.append((word ^ (word >> 16) ^ flip) * 0x846CA68B % 2**32 >= round(rate * 2**32))
+    found = dropped(random.key(0, "dropout"), layer=4, shape=(n,), rate=rate) != 0
+    assert found.tolist() == kept
+
+
 @pytest.mark.parametrize("rate", [0.1, 0.5])
 def test_keep_rate_and_mean(rate):
     n = 200_000

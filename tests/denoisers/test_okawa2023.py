@@ -15,6 +15,13 @@ def test_size_is_the_public_codes(features, expected):
     assert sum(p.numel() for p in denoiser.parameters()) == pytest.approx(expected, rel=0.01)
 
 
+def test_the_first_convolutions_sum_keeps_its_variance():
+    pair = perturbed(small({"name": "okawa2023", "features": 16, "norm": "group"})).enter
+    x = torch.rand(2, 3, 8, 8)
+    first = pair.first(x)
+    torch.testing.assert_close(pair(x) * 2**0.5, first + pair.second(first))
+
+
 def test_groups_add_up_and_one_group_need_not():
     """With separate groups the effect of shape and of size on the embedding add; within a group they mix."""
 

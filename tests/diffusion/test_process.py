@@ -57,6 +57,13 @@ def test_discrete_sampling_times_are_levels_from_the_last_down(steps):
     assert index[-1] >= 1
 
 
+def test_discrete_sampling_times_that_do_not_divide_are_rounded_up():
+    """Members were drawn from at these levels; others would be other numbers."""
+    process = Discrete(10, 0.1, 0.9)
+    times = process.sampling_times(4, torch.device("cpu"))
+    assert (times * 10).round().tolist() == [10, 8, 5, 3]
+
+
 def test_cosine_is_the_cosine_between_its_ends():
     process = Cosine(-8, 9)
     t = torch.linspace(0, 1, 101, dtype=torch.float64)

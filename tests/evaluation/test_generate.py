@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -138,6 +139,22 @@ def test_noise_follows_the_stream_and_the_number_of_the_image():
     few, many = class_prompt(setting, cls, 2), class_prompt(setting, cls, 5)
     short, long = (generate(both, "raw", [[p], [p]])[0]["class 11"] for p in (few, many))
     torch.testing.assert_close(long[:2], short, atol=1e-5, rtol=0)
+
+
+def test_the_noise_of_a_step_is_not_the_noise_it_starts_from(monkeypatch):
+    drawn = []
+
+    def spy(predict, process, prediction, noise, steps, method, draw):
+        drawn.extend([noise, *(draw(i) for i in range(steps - 1))])
+        return noise
+
+    # By its module: the room exports a function of the same name.
+    monkeypatch.setattr(sys.modules["conceptlab.evaluation.generate"], "sample", spy)
+    generate(cohort(), "raw", [[prompt("any", "11")]] * 2)
+    images = torch.cat(drawn).flatten(2)
+    assert len(drawn) == 3
+    distinct = {tuple(image.tolist()) for step in images for image in step}
+    assert len(distinct) == images.shape[0] * images.shape[1]
 
 
 def test_batches_hold_every_image_once_and_keep_their_size():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import replace
 from functools import cache
@@ -208,6 +209,10 @@ def test_nothing_changes_out_of_reach_unless_a_network_lies_about_it() -> None:
     liar.reach = 1
     found = rows(replace(live("cells"), denoiser=liar))
     assert found["beyond_reach", "3"] == pytest.approx(found["removed_change", "3|0.25"])
+    # One cell further than it says is out of reach, too.
+    further = copy.deepcopy(live("cells", 2).denoiser)
+    further.reach = 1
+    assert rows(replace(live("cells", 2), denoiser=further))["beyond_reach", "3"] > 0
     # A reach is told of no other network, and nothing is out of a reach of the whole image.
     assert ("beyond_reach", "3") not in rows(live("unet"))
     liar.reach = 3

@@ -147,6 +147,28 @@ def test_a_network_in_bfloat16_is_kept_in_half_precision(tmp_path):
     assert next(member.model().parameters()).dtype == torch.float32
 
 
+def test_the_last_evaluation_draws_as_many_images_as_it_is_told_to(tmp_path, monkeypatch):
+    drawn, observe = [], cohort.observe
+    monkeypatch.setattr(cohort, "observe", lambda *given: drawn.append(given[2]) or observe(*given))
+    made = tiny_recipe()
+    made = replace(made, evaluation=replace(made.evaluation, count=2, final_images=7))
+    executors.run([made], Store(tmp_path), CPU, ignore)
+    assert drawn == [4, 4, 7, 7], "raw weights and their average, twice"
+
+
+def test_a_network_that_normalises_by_batches_is_kept_with_statistics_to_draw_with(tmp_path):
+    made = tiny_recipe(denoiser={"name": "okawa2023", "features": 16}, steps=2, keep=(1,))
+    made = replace(made, evaluation=replace(made.evaluation, count=2))
+    executors.run([made], Store(tmp_path), CPU, ignore)
+    member = Store(tmp_path).member(made)
+    for step in (1, 2):
+        means = {name: t for name, t in member.weights(step).items() if name.endswith(".mean")}
+        assert means
+        assert all((mean != 0).any() for mean in means.values()), (
+            "set for these weights, not as they were made"
+        )
+
+
 def test_weights_are_kept_where_the_recipe_says(tmp_path):
     recipe = tiny_recipe(keep=(3, 9))
     executors.run([recipe], Store(tmp_path), CPU, ignore)

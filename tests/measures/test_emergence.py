@@ -46,6 +46,10 @@ def test_a_table_of_times():
         for cls, at in (("00", 200), ("11", 600 + 100 * seed), ("10", 5000))
         for s in STEPS
     ]
+    # Single variables and the moving average are other curves, which must not be mixed in.
+    rows += [
+        {**row, **other, "value": 1.0} for row in rows for other in ({"variable": "size"}, {"weights": "ema"})
+    ]
     table = emergence_table(pd.DataFrame(rows), 0.8, by=["seed", "class"]).set_index(["seed", "class"])
     assert table.loc[(0, "00"), "time"] == 200
     assert table.loc[(1, "11"), "time"] == 700

@@ -110,6 +110,14 @@ def test_spurious_objects_and_counts():
     )
 
 
+def test_the_error_of_a_share_is_that_of_a_mean_over_images():
+    asked = [np.array([[0, 0], [9, 9]])] * 4
+    found = [np.array([[0, 0], [9, 9]]), np.array([[0, 0]]), np.array([[0, 0]]), np.zeros((0, 2))]
+    shares = np.array([1.0, 0.5, 0.5, 0.0])
+    assert answer(asked, found).error == pytest.approx(shares.std(ddof=1) / 2)
+    assert np.isnan(answer(asked[:1], found[:1]).error)
+
+
 def test_without_conditions_there_are_counts_and_no_shares():
     seen = answer([np.zeros((0, 2))] * 2, [np.zeros((0, 2)), np.array([[1, 1]])])
     assert np.isnan(seen.share)

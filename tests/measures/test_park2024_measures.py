@@ -23,6 +23,7 @@ def test_the_best_prompt_is_found_and_an_oracle_scores_one():
     even = np.arange(8) % 2 == 0
     assert best_prompt([even, bad]).held_out == pytest.approx((0.0 + 0.5 * (1.0 + 0.0)) / 2)
     assert chosen_on_half([bad, even]) == 1
+    assert chosen_on_half([~even | (np.arange(8) < 3), even]) == 1, "right on more images, but on odd ones"
     found = best_on_half([bad, even])
     assert (found.held_out, found.naive, found.winner) == (0.0, 0.5, 1)
 
@@ -43,6 +44,7 @@ def test_choosing_among_equal_prompts_gains_nothing_held_out_but_much_naively():
         ([0.4, 0.6, 0.7, 0.8, 0.9, 0.9, 1.0, 1.0, 1.0], 1),  # no memorisation
         ([0.5, 0.3, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], math.nan),  # never leaves
         ([0.5, 0.1, 0.0, 0.9, 0.0, 0.0, 0.5, 0.8, 0.9], 6),  # a single outlier is not a turn
+        ([0.5, 0.2, 0.0, 0.6, 0.7, 0.0, 0.9, 0.9, 1.0], 3),  # nor is one that falls back
     ],
 )
 def test_the_turn_is_where_memorisation_ends(progress, turn):
@@ -86,6 +88,7 @@ def test_an_exact_kink_ranks_first_and_short_or_odd_curves_are_unknown():
     x = np.log(STEPS)
     kinked = np.sinh(-x - 0.5 * np.maximum(0, x - x[20]))
     assert kink_rank(STEPS, kinked, STEPS[20]) == 1.0
+    assert kink_rank(STEPS, 0 * STEPS, STEPS[20]) == 0.5, "where all are alike it is in the middle"
     assert math.isnan(kink_rank(STEPS[:10], kinked[:10], STEPS[5]))
     assert math.isnan(kink_rank(STEPS, kinked, STEPS[1]))
     assert math.isnan(kink_rank(STEPS, kinked, math.nan))
@@ -106,6 +109,7 @@ def test_disentanglement_of_known_directions():
     [
         ([0.8, 0.4, 0.2, 0.4, 0.6, 0.9], 3.5),  # level .5, halfway between steps 3 and 4
         ([0.8, 0.2, 0.6, 0.2, 0.1, 0.8], 4 + 0.35 / 0.7),  # only the last crossing, after the minimum
+        ([0.8, 0.1, 0.6, 0.2, 0.9, 0.9], 3 + 0.25 / 0.7),  # of two crossings the last
         ([0.8, 0.4, 0.2, 0.2, 0.3, 0.3], math.nan),  # never comes back
         ([0.8, 0.2, 0.9, 0.3, 0.3, 0.3], math.nan),  # comes back and is lost again
         ([0.2, 0.4, 0.5, 0.6, 0.7, 0.8], 0),  # never fell: disentangled from the start

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from conceptlab.errors import InputError
+from conceptlab.evaluation import Prompt, generate
 from conceptlab.recipe import Optimiser, Recipe
 from conceptlab.training import Cohort, cohort_key
 from tests.tiny import distance
@@ -140,11 +141,28 @@ def test_going_back_to_a_state_repeats_the_steps_after_it():
     cohort.advance(9)
     assert torch.equal(cohort.weights, first)
     cohort.begin_from(0, Cohort([recipe()]).checkpoint(0))
+    assert cohort.ema is not None
+    assert torch.equal(cohort.ema, cohort.weights), "the average begins anew, too"
     cohort.mean.zero_()
     cohort.square.zero_()
     cohort.step.zero_()
     cohort.advance(6)
     assert torch.equal(cohort.weights[0], state["weights"])
+
+
+def test_drawing_between_steps_leaves_training_as_it_was():
+    """Dropout is off while images are drawn, and on again afterwards."""
+    made = COHORTS["park2024, learned schedule, dropout, attention"][0]
+    straight, looked_at = Cohort([made]), Cohort([made])
+    straight.advance(4)
+    looked_at.advance(2)
+    network = looked_at.member(0)[0]
+    assert not network.training
+    prompt = Prompt("any", torch.zeros(network.condition_shape), 1, stream="any")
+    first, second = (generate(looked_at, "raw", [[prompt]])[0]["any"] for _ in range(2))
+    assert torch.equal(first, second)
+    looked_at.advance(2)
+    assert torch.equal(looked_at.weights, straight.weights)
 
 
 def test_a_state_of_another_network_is_refused():

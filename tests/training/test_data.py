@@ -41,6 +41,15 @@ def test_images_are_drawn_as_often_as_the_recipe_says():
     assert never["01"] == 0
 
 
+def test_a_class_that_is_never_drawn_is_not_drawn_by_the_smallest_or_largest_number():
+    made = recipe(shares={"01": 1.0})
+    data = TrainingData.of([made], torch.device("cpu"))
+    _, conditions = data.batch(torch.tensor([[0.0, 1 - 2**-24]]))
+    samples = training_set(made)
+    own = samples.conditions[(samples.labels == torch.tensor([0, 1])).all(1)]
+    assert torch.equal(conditions[0], own[[0, -1]])
+
+
 def test_members_with_data_of_different_sizes_keep_to_their_own():
     small, large = recipe(train={"00": 3}), recipe(train={"00": 50, "10": 50})
     data = TrainingData.of([small, large, small], torch.device("cpu"))

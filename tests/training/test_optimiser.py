@@ -94,6 +94,20 @@ def test_frozen_columns_neither_move_nor_decay():
     assert (weights[:, ::2] < 1).all()
 
 
+def test_the_average_forgets_as_fast_as_it_says_and_faster_at_first():
+    h = Hyperparameters.of(
+        [Recipe(train={"0": 1}, ema=0.9), Recipe(train={"0": 1}, ema=0.3)], torch.device("cpu")
+    )
+    zero, ema, expected = torch.zeros(2, 1), torch.zeros(2, 1), torch.zeros(2, 1)
+    for step in range(100):
+        weights = torch.full((2, 1), float(step % 7))
+        now = at_step(h, torch.tensor(step), torch.tensor(0.0))
+        update(weights, zero, zero.clone(), zero.clone(), ema, None, now)
+        kept = torch.tensor([[min(0.9, (step + 1) / (step + 10))], [min(0.3, (step + 1) / (step + 10))]])
+        expected = kept * expected + (1 - kept) * weights
+        torch.testing.assert_close(ema, expected)
+
+
 def test_the_average_of_constant_weights_is_the_weights():
     h = Hyperparameters.of([Recipe(train={"0": 1}, ema=0.9)], torch.device("cpu"))
     zero, ema, weights = torch.zeros(1, 3), torch.zeros(1, 3), torch.ones(1, 3)
