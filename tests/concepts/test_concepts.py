@@ -165,3 +165,11 @@ def test_the_lattice_of_four_variables_can_be_read():
             along = where[b] - where[a]
             nearest = np.clip((where[cls] - where[a]) @ along / (along @ along), 0, 1)
             assert np.linalg.norm(where[cls] - where[a] - nearest * along) > height / 8
+
+
+def test_each_variable_is_altered_alone_and_after_the_last_value_comes_the_first():
+    space = ConceptSpace(
+        [Variable("shape", ("circle", "triangle", "square")), Variable("size", ("large", "small"))]
+    )
+    assert space.altered((0, 1)) == {"shape": (1, 1), "size": (0, 0)}
+    assert space.altered((2, 0)) == {"shape": (0, 0), "size": (2, 1)}

@@ -154,6 +154,13 @@ class ConceptSpace:
             if value != cls[i]
         )
 
+    def altered(self, cls: Class) -> dict[str, Class]:
+        """For each variable the class in which it alone is altered, to its next value (the first after the last)."""
+        return {
+            name: (*cls[:place], (cls[place] + 1) % size, *cls[place + 1 :])
+            for place, (name, size) in enumerate(zip(self.names, self.sizes))
+        }
+
 
 def _position(part: str) -> int | str:
     """In a tuple digits are positions, even where a value happens to be named by digits."""

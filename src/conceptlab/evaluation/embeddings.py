@@ -7,7 +7,6 @@ from collections.abc import Iterable
 import numpy as np
 import torch
 
-from conceptlab.concepts import Class, ConceptSpace
 from conceptlab.evaluation.measurement import Live, Measurement, Row, register
 from conceptlab.measures.disentanglement import corner_disentanglement
 
@@ -35,7 +34,7 @@ class Disentanglement(Measurement):
         index = {cls: i for i, cls in enumerate(world.space)}
         for cls in world.space:
             code = world.space.code(cls)
-            altered = _one_for_each_variable(world.space, cls)
+            altered = world.space.altered(cls)
             found = {
                 name: corner_disentanglement(e[index[cls]], {v: e[index[c]] for v, c in altered.items()})
                 for name, e in embeddings.items()
@@ -45,11 +44,3 @@ class Disentanglement(Measurement):
             if len(found) > 1:
                 for name, value in found.items():
                     yield Row(code, name, "disentanglement", value)
-
-
-def _one_for_each_variable(space: ConceptSpace, cls: Class) -> dict[str, Class]:
-    """For each variable the class in which it alone is altered, to its next value."""
-    return {
-        name: (*cls[:place], (cls[place] + 1) % size, *cls[place + 1 :])
-        for place, (name, size) in enumerate(zip(space.names, space.sizes))
-    }

@@ -102,10 +102,8 @@ def concept_features(
 
     Classes share all random draws that the class does not set, so that what differs is the concept."""
     own = derived_seed(seed, "features")
-    altered = [
-        tuple((v + 1) % size if i == place else v for i, v in enumerate(centre))
-        for place, size in enumerate(world.space.sizes)
-    ]
     with torch.no_grad():  # a module of the user's own has weights
-        groups = [feature(world.sample(cls, n, own).images).numpy() for cls in altered]
+        groups = [
+            feature(world.sample(cls, n, own).images).numpy() for cls in world.space.altered(centre).values()
+        ]
         return groups, feature(world.sample(centre, n, own).images).numpy()

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.figures.style import MUTED, RULE
 from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES
-from conceptlab.studies.bradley2025.settings import SIZES, Size
-from conceptlab.studies.bradley2025.tables import WHOLE
+from conceptlab.studies.bradley2025.settings import SIZES
+from conceptlab.studies.bradley2025.tables import is_main
 from conceptlab.studies.study import Results, Tables
 
 _FLOOR = 1e-4
@@ -51,7 +51,8 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     bar = above.colorbar(ScalarMappable(**_SHADES), ax=heat, shrink=0.5, pad=0.01, aspect=30)
     bar.set_label("relative to the largest")
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
-    main = {name: _main(tables[name], size) for name in ("levels", "mass", "distance", "near", "composition")}
+    names = ("levels", "mass", "distance", "near", "composition")
+    main = {name: tables[name][is_main(tables[name], size)] for name in names}
     for ax, (measure, letter, title, label) in zip(curves.ravel(), _SCALARS):
         figures.panel(ax, letter, title)
         _over(ax, main["levels"][main["levels"]["measure"] == measure], "level")
@@ -93,10 +94,6 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
         "single conditions; solid, jointly.",
     )
     return page
-
-
-def _main(table: pd.DataFrame, size: Size) -> pd.DataFrame:
-    return table[(table["trained"] == size.sweep_trained) & table["reach"].isin((WHOLE, size.reach))]
 
 
 def _heat_row(row: Sequence[Axes], maps: pd.DataFrame, measure: str, levels: Mapping[str, float]) -> None:

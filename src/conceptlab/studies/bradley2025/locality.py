@@ -14,7 +14,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_locality import draw_locality
 from conceptlab.studies.bradley2025.recipes import experiments, reach_sweep
 from conceptlab.studies.bradley2025.settings import PAPER, SIZES, TRAINED_SEEDS
-from conceptlab.studies.bradley2025.tables import SETTINGS, WHOLE, labelled_metrics, summary
+from conceptlab.studies.bradley2025.tables import SETTINGS, is_main, labelled_metrics, summary
 from conceptlab.studies.study import Figure, Results, Scale
 from conceptlab.worlds import ObjectWorld
 
@@ -36,7 +36,7 @@ def _tables(results: Results) -> dict[str, pd.DataFrame]:
             "bradley2025.locality needs the measurement 'locality'; evaluation.measurements lacks it"
         )
     rows = of_other_pixels(rows)
-    maps = rows[rows["measure"].isin(_MAPS) & is_main(rows, results.scale)]
+    maps = rows[rows["measure"].isin(_MAPS) & is_main(rows, SIZES[results.scale])]
     by_offset = ["experiment", "measure", "level", "first", "second"]
     return {
         "levels": _plain(rows[rows["measure"].isin(_SCALARS)], ["level"]),
@@ -89,12 +89,6 @@ def _cell(results: Results) -> int:
     world = results.members[0].world
     assert isinstance(world, ObjectWorld)
     return world.cell
-
-
-def is_main(rows: pd.DataFrame, scale: Scale) -> pd.Series:
-    """The three experiments themselves, trained on the range at which the reach is varied."""
-    size = SIZES[scale]
-    return (rows["trained"] == size.sweep_trained) & rows["reach"].isin((WHOLE, size.reach))
 
 
 def _plain(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:

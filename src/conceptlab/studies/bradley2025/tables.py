@@ -7,6 +7,7 @@ import pandas as pd
 from conceptlab.measures import k_max, kept_share
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
+from conceptlab.studies.bradley2025.settings import Size
 from conceptlab.studies.study import Results
 
 SETTINGS = ("experiment", "trained", "reach")
@@ -21,13 +22,12 @@ WHOLE = -1
 def labelled_metrics(results: Results) -> pd.DataFrame:
     """All measurements with what tells the members apart: `experiment` ("1", "2", "3"), `trained` (the largest
     number of objects in training), `reach` in cells (`WHOLE` for the U-Net), and `k`, the number of conditions, where
-    the class is one. The moving average is what is judged, where one was kept."""
+    the class is one."""
     parts = []
     for member in results.members:
-        rows = member.metrics
-        rows = rows[rows["weights"].isin(["raw" if not member.recipe.evaluation.ema else "ema"])]
+        rows = judged_metrics(member)
         for experiment in _experiments(member.recipe):
-            named = dict(zip(SETTINGS, (experiment, _trained(member.recipe), _reach(member.recipe))))
+            named = dict(zip(SETTINGS, (experiment, trained_on(member.recipe), _reach(member.recipe))))
             parts.append(rows.assign(seed=member.recipe.seed, **named))
     every = pd.concat(parts, ignore_index=True)
     return every.assign(k=pd.to_numeric(every["class"], errors="coerce"))
@@ -37,17 +37,29 @@ def _experiments(recipe: Recipe) -> tuple[str, ...]:
     if recipe.denoiser["name"] == "cells":
         return ("3",)
     # Where images hold one object, one label is all labels.
-    if _trained(recipe) == 1:
+    if trained_on(recipe) == 1:
         return "1", "2"
     return ("2",) if recipe.world.get("labelled") == "one" else ("1",)
 
 
-def _trained(recipe: Recipe) -> int:
+def judged_metrics(member: Member) -> pd.DataFrame:
+    """What was measured of the weights that are judged: the moving average, where one was kept."""
+    rows = member.metrics
+    return rows[rows["weights"] == member.recipe.evaluation.weights[-1]]
+
+
+def trained_on(recipe: Recipe) -> int:
+    """The largest number of objects in training."""
     return max(int(code) for code in recipe.train)
 
 
 def _reach(recipe: Recipe) -> int:
     return int(recipe.denoiser.get("reach", WHOLE))
+
+
+def is_main(rows: pd.DataFrame, size: Size) -> pd.Series:
+    """The three experiments themselves, trained on the range at which the reach is varied."""
+    return (rows["trained"] == size.sweep_trained) & rows["reach"].isin((WHOLE, size.reach))
 
 
 def length_tables(results: Results) -> dict[str, pd.DataFrame]:
@@ -94,6 +106,6 @@ def by_k(rows: pd.DataFrame, measure: str) -> dict[int, float]:
 def first_member(results: Results, experiment: str, trained: int) -> Member | None:
     """The member of the first seed, for pictures of what it drew."""
     for member in results.members:
-        if experiment in _experiments(member.recipe) and _trained(member.recipe) == trained:
+        if experiment in _experiments(member.recipe) and trained_on(member.recipe) == trained:
             return member
     return None

@@ -16,7 +16,7 @@ from conceptlab.measures import kept_share
 from conceptlab.studies.bradley2025.drawing import chance_line, k_axis, value_lines
 from conceptlab.studies.bradley2025.recipes import told
 from conceptlab.studies.bradley2025.settings import TRAINED_SEEDS
-from conceptlab.studies.bradley2025.tables import LEAST_BASE, by_k
+from conceptlab.studies.bradley2025.tables import LEAST_BASE, by_k, judged_metrics, trained_on
 from conceptlab.studies.study import Figure, Results, Tables
 from conceptlab.worlds import ObjectWorld
 
@@ -34,12 +34,10 @@ def told_tables(results: Results) -> dict[str, pd.DataFrame]:
     how much of it is kept beyond training."""
     curves, summary = [], []
     for member in results.members:
-        world, trained = member.world, max(int(code) for code in member.recipe.train)
+        world, trained = member.world, trained_on(member.recipe)
         assert isinstance(world, ObjectWorld)
-        rows = member.metrics
-        weights = "ema" if member.recipe.evaluation.ema else "raw"
-        rows = rows[(rows["weights"] == weights) & (rows["step"] == rows["step"].max())]
-        rows = rows.assign(k=rows["class"])
+        rows = judged_metrics(member)
+        rows = rows[rows["step"] == rows["step"].max()].assign(k=lambda last: last["class"])
         named = {"seed": member.recipe.seed, "told": world.told, "trained": trained}
         found = {
             kind: by_k(rows, f"{_MEASURES[world.told]}_{kind}") for kind in ("met", "chance", "corrected")
