@@ -4,7 +4,7 @@ All that depends on the condition alone lives in the submodule `condition_embedd
 read out, edited between the halves, or patched from another checkpoint by the name prefix
 "condition_embedding.".
 
-Denoisers run stacked (`torch.func.vmap` over the weights of many), compiled, in bfloat16 and inside CUDA
+Denoisers run stacked (images of many models end to end: `training.stacked`), compiled, in bfloat16 and inside CUDA
 graphs. They therefore use no branch on data, no generator with a state, and no statistics but those of `BatchNorm`.
 """
 

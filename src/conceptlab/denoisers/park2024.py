@@ -161,7 +161,7 @@ def _plan(channels: tuple[int, ...], blocks: int) -> dict[str, tuple[int, int]]:
     plan["middle_0"] = plan["middle_1"] = (channels[-1], channels[-1])
     for level in reversed(range(len(channels))):
         width = channels[level]
-        # Below the lowest level the upsampled features and the skip connection, of one width, come together.
+        # Above the lowest level the upsampled features and the skip connection, of one width, come together.
         joined = width if level == len(channels) - 1 else 2 * width
         for block in range(blocks):
             plan[f"up{level}_{block}"] = (joined if block == 0 else width, width)

@@ -1,7 +1,7 @@
 """Samplers: from noise to images in a given number of network evaluations.
 
-A plain loop of tensor operations without a question to the host, so that it can run under `torch.func.vmap`
-over many models and be captured in a CUDA graph.
+A plain loop of tensor operations without a question to the host, so that it can be captured in a CUDA graph. Images of
+many models are sampled at once, with a leading member axis.
 """
 
 from __future__ import annotations
