@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.func import functional_call
 
 from conceptlab.denoisers import Denoiser, build
-from conceptlab.denoisers.cells import split_reach
+from conceptlab.denoisers.cells import neighbours, split_reach
 from conceptlab.errors import InputError
 from conceptlab.training import CohortDenoiser
 
@@ -83,6 +83,18 @@ def test_distances_sum_to_the_reach_without_gaps(blocks, furthest):
         assert len(distances) == blocks
         seen = {sum(steps) for steps in itertools.product(*((0, d) for d in distances))}
         assert seen == set(range(reach + 1))
+
+
+def test_beyond_the_image_there_is_nothing():
+    """As for a convolution, which gathers at distance 1."""
+    x = torch.arange(1.0, 17.0).view(1, 1, 4, 4)
+    for distance in (1, 2):
+        seen = neighbours(x, distance)[0]
+        corner = [0.0] * 4 + [x[0, 0, i, j].item() for i in (0, distance) for j in (0, distance)]
+        assert sorted(seen[:, 0, 0].tolist()) == sorted([0.0, *corner])
+    taps = torch.rand(1, 1, 3, 3)
+    gathered = torch.einsum("k,khw->hw", taps.flatten(), neighbours(x, 1)[0])
+    torch.testing.assert_close(gathered, torch.nn.functional.conv2d(x, taps, padding=1)[0, 0])
 
 
 def test_a_cell_knows_where_it_is():

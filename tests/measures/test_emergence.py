@@ -48,7 +48,7 @@ def test_a_table_of_times():
     ]
     # Single variables and the moving average are other curves, which must not be mixed in.
     rows += [
-        {**row, **other, "value": 1.0} for row in rows for other in ({"variable": "size"}, {"weights": "ema"})
+        {**row, **other, "value": 0.0} for row in rows for other in ({"variable": "size"}, {"weights": "ema"})
     ]
     table = emergence_table(pd.DataFrame(rows), 0.8, by=["seed", "class"]).set_index(["seed", "class"])
     assert table.loc[(0, "00"), "time"] == 200
