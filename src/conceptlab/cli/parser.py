@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 import conceptlab
 from conceptlab.cli import keeping, looking, own_data, running
@@ -15,6 +15,8 @@ _RUNS = "a figure's, a study's or any folder of runs"
 _DATA = "a folder of images with a table, the table itself, or an .npz or .h5 file"
 _WEIGHTS = "as trained, or their moving average where one was kept"
 _JSON = "for machines"
+
+Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -46,11 +48,39 @@ def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="conceptlab", description=conceptlab.__doc__)
     parser.add_argument("--version", action="version", version=conceptlab.__version__)
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    for add in (
+        _add_list,
+        _add_run,
+        _add_inspect,
+        _add_verdict,
+        _add_report,
+        _add_export,
+        _add_reproduction,
+        _add_sample,
+        _add_elicit,
+        _add_bench,
+        _add_studio,
+        _add_diff,
+    ):
+        add(commands)
+    for command in commands.choices.values():
+        command.add_argument(
+            "--plugin",
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="a Python file with parts of your own",
+        )
+    return parser
 
+
+def _add_list(commands: Commands) -> None:
     listing = commands.add_parser("list", help="every study and figure: what it shows, its claims, its cost")
     listing.add_argument("--json", action="store_true", help=_JSON)
     listing.set_defaults(command=looking.list_)
 
+
+def _add_run(commands: Commands) -> None:
     run = commands.add_parser("run", help="train what is missing, draw the figures, judge the claims")
     run.add_argument("study", metavar="STUDY[.FIGURE,…]")
     run.add_argument(
@@ -98,6 +128,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_data_options(own)
     run.set_defaults(command=running.run)
 
+
+def _add_inspect(commands: Commands) -> None:
     inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
     inspect.add_argument("data", type=_path, metavar="DATA", help=_DATA)
     inspect.add_argument(
@@ -107,11 +139,15 @@ def build_parser() -> argparse.ArgumentParser:
     _add_data_options(inspect)
     inspect.set_defaults(command=own_data.inspect)
 
+
+def _add_verdict(commands: Commands) -> None:
     verdict = commands.add_parser("verdict", help="the claims of a finished run")
     verdict.add_argument("path", type=_path, metavar="RUN", help=_RUNS)
     verdict.add_argument("--json", action="store_true", help=_JSON)
     verdict.set_defaults(command=looking.verdict)
 
+
+def _add_report(commands: Commands) -> None:
     report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
     report.add_argument("paths", type=_path, nargs="+", metavar="PATH", help=_RUNS)
     report.add_argument(
@@ -119,6 +155,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     report.set_defaults(command=looking.report)
 
+
+def _add_export(commands: Commands) -> None:
     export = commands.add_parser("export", help="results to keep: figures, claims and members, compact")
     export.add_argument("paths", type=_path, nargs="+", metavar="PATH", help=_RUNS)
     export.add_argument(
@@ -126,6 +164,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     export.set_defaults(command=keeping.export)
 
+
+def _add_reproduction(commands: Commands) -> None:
     reproduction = commands.add_parser("reproduction", help="a page of verdicts from results at paper scale")
     reproduction.add_argument("path", type=_path, metavar="PATH", help="the folder that `export` made")
     reproduction.add_argument(
@@ -133,6 +173,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     reproduction.set_defaults(command=keeping.reproduction)
 
+
+def _add_sample(commands: Commands) -> None:
     sample = commands.add_parser("sample", help="images from any checkpoint and any prompt")
     sample.add_argument("path", type=_path, metavar="RUN", help=_MODEL)
     sample.add_argument("--step", type=_whole, help="of a kept checkpoint; the last if not given")
@@ -149,6 +191,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     sample.set_defaults(command=looking.sample)
 
+
+def _add_elicit(commands: Commands) -> None:
     elicit = commands.add_parser(
         "elicit", help="can a run draw a class already, since when, asked in which way"
     )
@@ -163,6 +207,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     elicit.set_defaults(command=looking.elicit)
 
+
+def _add_bench(commands: Commands) -> None:
     bench = commands.add_parser("bench", help="speed against the plain loop, in one run")
     bench.add_argument("what", choices=("train", "sample"))
     bench.add_argument(
@@ -177,23 +223,18 @@ def build_parser() -> argparse.ArgumentParser:
     bench.add_argument("--json", action="store_true", help=_JSON)
     bench.set_defaults(command=looking.bench)
 
+
+def _add_studio(commands: Commands) -> None:
     studio = commands.add_parser("studio", help="a live page on this machine: browse, watch, prompt, design")
     studio.add_argument("paths", type=_path, nargs="*", metavar="PATH", help="run folders (default: runs)")
     studio.add_argument("--port", type=_whole, default=8050, help="default: 8050")
     studio.set_defaults(command=looking.studio)
 
+
+def _add_diff(commands: Commands) -> None:
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=_path, nargs=2, metavar="PATH", help=_RUNS)
     diff.set_defaults(command=looking.diff)
-    for command in commands.choices.values():
-        command.add_argument(
-            "--plugin",
-            action="append",
-            default=[],
-            metavar="FILE",
-            help="a Python file with parts of your own",
-        )
-    return parser
 
 
 def _add_data_options(parser: argparse._ActionsContainer) -> None:
