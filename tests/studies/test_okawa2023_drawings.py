@@ -109,8 +109,9 @@ def test_the_seed_shown_is_the_median_one_or_nearest_to_it_of_those_kept(
 ) -> None:
     finals = pd.DataFrame({"seed": [0, 1, 2] * 2, "mode": "before", "class": ["010"] * 3 + ["011"] * 3,
                            "value": [0.0, 0.9, 0.5] * 2})  # fmt: skip
-    member, rank = draw_data._typical(tuned.members, finals)
-    assert (member.recipe.seed, rank) == (2, 2)
+    member, standing = draw_data._typical(tuned.members, finals)
+    assert member.recipe.seed == 2
+    assert standing == "by how well it draws small circles this seed is number 2 of 3"
     before = [one for one in tuned.members if one.recipe.start is None]
     kept = []
     for one in before:
@@ -119,9 +120,12 @@ def test_the_seed_shown_is_the_median_one_or_nearest_to_it_of_those_kept(
         if one.recipe.seed == 2:
             shutil.rmtree(place / "samples")
         kept.append(type(one)(place))
-    member, rank = draw_data._typical(kept, finals)
+    member, standing = draw_data._typical(kept, finals)
     assert member.recipe.seed == 0
-    assert rank == 3
+    assert standing.endswith("this seed is number 3 of 3")
+    assert "only" not in standing
+    shutil.rmtree(kept[1].path / "samples")
+    assert draw_data._typical(kept, finals)[1].startswith("the only seed of which drawings were kept; by")
 
 
 def test_spread_and_shares_stay_between_0_and_1(tuned: Results) -> None:

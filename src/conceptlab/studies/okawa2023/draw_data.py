@@ -131,7 +131,7 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     """(a) the adversarial set and where its classes go, (b) drawings of small circles; (c–e) accuracy of every class
     before and after each fine-tuning, (f–h) what three classes were drawn as."""
     finals = tables["finals"]
-    member, rank = _typical(results.members, finals)
+    member, standing = _typical(results.members, finals)
     space = member.world.space
     page = figures.figure(columns=2, height=7.2)
     grid = page.add_gridspec(5, 6, height_ratios=(1.25, 0.07, 1, 0.07, 1))
@@ -150,11 +150,10 @@ def draw_adversarial(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{figures.seeds_text(seeds, band='')}. "
-        f"Digits: {space.order}. a, among images in which something is drawn. b: by how well it draws "
-        f"small circles this seed is number {rank} of {seeds}. c–e: mean ± 1 standard deviation over seeds, cut at 0 "
-        "and 1; shaded: the classes trained on before. f–h: shares of final images, mean over seeds; above each bar "
-        "what it was trained on. Fine-tuning at the training learning rate, held constant. Forgetting with the new "
-        "class alone is shown, not claimed.",
+        f"Digits: {space.order}. a, among images in which something is drawn. b: {standing}. "
+        "c–e: mean ± 1 standard deviation over seeds, cut at 0 and 1; shaded: the classes trained on before. f–h: "
+        "shares of final images, mean over seeds; above each bar what it was trained on. Fine-tuning at the training "
+        "learning rate, held constant. Forgetting with the new class alone is shown, not claimed.",
     )
     return page
 
@@ -168,16 +167,18 @@ def _key(ax: Axes, of: Axes) -> None:
     )
 
 
-def _typical(members: Sequence[Member], finals: pd.DataFrame) -> tuple[Member, int]:
+def _typical(members: Sequence[Member], finals: pd.DataFrame) -> tuple[Member, str]:
     """The model before fine-tuning whose accuracy of small circles is the median over seeds, or the one nearest to it
-    of which drawings were kept, and its rank."""
+    of which drawings were kept; and where it stands, for the caption: one that stands alone may be no typical one."""
     before = [member for member in members if member.recipe.start is None]
     circles = finals[(finals["mode"] == "before") & finals["class"].isin(["010", "011"])]
     ranks = circles.groupby("seed")["value"].mean().rank(method="first", ascending=False)
     kept = [member for member in before if member.sample_steps] or before
     middle = (len(ranks) + 1) // 2
     chosen = min(kept, key=lambda member: (abs(ranks[member.recipe.seed] - middle), member.recipe.seed))
-    return chosen, int(ranks[chosen.recipe.seed])
+    only = "the only seed of which drawings were kept; " if len(kept) == 1 < len(before) else ""
+    number = f"number {ranks[chosen.recipe.seed]:.0f} of {len(ranks)}"
+    return chosen, f"{only}by how well it draws small circles this seed is {number}"
 
 
 def _drawn_as(ax: Axes, tables: Tables, added: str) -> None:
