@@ -6,7 +6,6 @@ import re
 import shlex
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -21,11 +20,9 @@ from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.park2024 import STUDY
 from conceptlab.studies.park2024.recipes import SIZES, sweep
-from conceptlab.studies.park2024.tables import curve, run_times
 from conceptlab.studies.study import Results
 from tests.examples import run_script
 from tests.notebooks import run_notebook
-from tests.studies import park2024_synthetic as synthetic
 
 DOCS = Path(__file__).parents[2] / "docs"
 SEEDS = (0, 1)
@@ -129,123 +126,6 @@ def test_sampling_is_checked_before_during_and_after_emergence(runs):
     # A shorter run is the beginning of the sweep's own, because nothing in training knows how long it is.
     assert same.optimiser == recipe.optimiser
     assert (same.optimiser.decay, recipe.steps) == ("constant", 6000)
-
-
-def test_figures_draw_realistic_tables():
-    separations = (0.175, 0.25, 0.3)
-    every, masked = synthetic.sweep(3, separations), synthetic.masking(3, (0.0, 0.5))
-    tables = {"curves": every, "times": run_times(every), "signal": synthetic.signal(separations)}
-    hidden = {"curves": masked, "times": run_times(masked), "signal": synthetic.signal((0.3,))}
-    for id_ in ("fig1", "fig3", "fig4", "fig5", "elicitation", "masking"):
-        given = hidden if id_ == "masking" else tables
-        page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), given)
-        assert page.axes, id_
-
-
-def test_what_is_drawn_is_what_the_captions_say():
-    every = synthetic.sweep(3, (0.175, 0.3))
-    tables = {"curves": every, "times": run_times(every), "signal": synthetic.signal((0.175, 0.3))}
-
-    def drawn(id_: str):
-        page = STUDY.figure(id_).draw(Results([], "paper", (0, 1, 2)), tables)
-        return page, " ".join(page.get_supxlabel().split())
-
-    for id_, bands in (("fig1", False), ("fig2", True), ("fig4", False), ("fig7", False), ("fig8", False)):
-        assert ("band" in drawn(id_)[1]) == bands, id_
-
-    # Lines begin, and paleness ends, when half of the seeds draw.
-    begins = tables["times"].groupby("separation")["drawing"].median()
-    for ax in drawn("fig7")[0].axes[:2]:
-        assert [line.get_xdata()[0] for line in ax.lines] == list(begins)
-    pale = [
-        ax.patches[0].get_extents().transformed(ax.transData.inverted()).x1 for ax in drawn("fig2")[0].axes
-    ]
-    assert pale == pytest.approx(list(begins))
-
-    # Stars in concept space: where the seeds are at their own times, whatever the mean path shows.
-    page, _ = drawn("fig4")
-    stars = [np.ravel(line.get_xdata())[0] for line in page.axes[2].lines if line.get_marker() == "*"]
-    for star, separation in zip(stars, (0.175, 0.3), strict=True):
-        runs = every[every["separation"] == separation]
-        times = tables["times"][tables["times"]["separation"] == separation]
-        own = [
-            np.interp(t, path.index, path)
-            for seed, t in zip(times["seed"], times["capability"])
-            for path in [curve(runs[runs["seed"] == seed], "coordinate", "colour")]
-        ]
-        assert star == pytest.approx(np.mean(own))
-
-
-def test_a_seed_that_never_draws_has_no_way_of_its_own():
-    """What a judge reads in its noise is not shown as if it were drawn."""
-    every = synthetic.sweep(3, (0.25,))
-    never = (every["seed"] == 2) & (every["class"] == "00") & (every["measure"] == "accuracy")
-    every = every.assign(value=every["value"].mask(never, 0.0))
-    tables = {"curves": every, "times": run_times(every)}
-    page = STUDY.figure("fig9").draw(Results([], "paper", (0, 1, 2)), tables)
-    assert [len(line.get_data_3d()[0]) > 0 for line in page.axes[0].lines] == [True] * 6 + [False] * 3
-    assert "(1 never does)" in " ".join(page.get_supxlabel().split())
-
-
-def test_stars_of_networks_that_cannot_draw_yet_are_hollow():
-    every = synthetic.sweep(3, (0.175, 0.3))
-    tables = {"curves": every, "times": run_times(every)}
-    page = STUDY.figure("elicitation").draw(Results([], "paper", (0, 1, 2)), tables)
-    since = tables["times"].groupby("separation")["drawing"].median()
-    for ax, begins in zip(page.axes, since, strict=True):
-        found = [line for line in ax.lines if line.get_marker() == "*"]
-        hollow = {
-            float(x): line.get_markerfacecolor() == "white"
-            for line in found
-            for x in np.ravel(line.get_xdata())
-        }
-        assert hollow == {step: step < begins for step in hollow}
-        assert len(set(hollow.values())) == 2
-
-
-def test_a_band_on_a_logarithmic_axis_stays_on_it():
-    every = synthetic.sweep(3, (0.175, 0.3))
-    wild = every["value"] * np.where(every["seed"] == 0, 50.0, 1.0)
-    every["value"] = every["value"].where(every["measure"] != "gradient_norm", wild)
-    page = STUDY.figure("fig12").draw(
-        Results([], "paper", (0, 1, 2)), {"curves": every, "times": run_times(every)}
-    )
-    assert "of its logarithm" in " ".join(page.get_supxlabel().split())
-    beside = [ax for ax in page.axes if ax.get_yscale() == "log"]
-    assert len(beside) == 2
-    for ax in beside:
-        (area,) = (path for band in ax.collections for path in band.get_paths())
-        assert np.asarray(area.vertices, dtype=float)[:, 1].min() > 0
-
-
-def test_figure_5_tells_of_a_grey_line_only_where_there_is_one():
-    every = synthetic.sweep(2, (0.175, 0.3))
-    times = run_times(every)
-    for time, there in ((1000.0, True), (np.nan, False)):
-        tables = {"curves": every, "times": times.assign(disentangled=time)}
-        text = STUDY.figure("fig5").draw(Results([], "paper", (0, 1)), tables).get_supxlabel()
-        assert ("Grey line" in text, "Nowhere" in text) == (there, not there)
-
-
-@pytest.mark.parametrize("figure", ["fig2", "fig5", "fig10", "fig16", "elicitation"])
-@pytest.mark.parametrize("separations", [synthetic.SEPARATIONS[:5], (0.175, 0.3)])
-def test_panels_at_the_edge_of_an_incomplete_row_are_labelled(figure, separations):
-    every = synthetic.sweep(2, separations)
-    tables = {"curves": every, "times": run_times(every)}
-    page = STUDY.figure(figure).draw(Results([], "paper", (0, 1)), tables)
-    places = {}
-    for ax in page.axes:
-        grid = ax.get_subplotspec()
-        assert grid is not None
-        places.setdefault((grid.rowspan.start, grid.colspan.start), []).append(ax)
-    assert len(places) == len(separations)
-    for (row, column), (left, *beside) in places.items():
-        assert bool(left.get_xlabel()) == ((row + 1, column) not in places)
-        assert bool(left.get_ylabel()) == (column == 0)
-        for right in beside:
-            ends = (row, column + 1) not in places
-            assert bool(right.get_ylabel()) == ends
-            assert right.yaxis.get_tick_params()["labelright"] == ends
 
 
 def test_paper_scale_is_the_authors_setting():

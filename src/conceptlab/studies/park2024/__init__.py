@@ -65,8 +65,8 @@ def _disentanglement(id_: str, cls: str, directions: str, judged: tuple[Claim, .
 
 
 def _elicitation_tables(results: Results) -> dict[str, pd.DataFrame]:
-    found = figure_tables("agreed_capability")(results)
-    if found["curves"].empty:
+    found = figure_tables("agreed_capability", "agreed_best")(results)
+    if "agreed_capability" not in set(found["curves"]["measure"]):
         raise InputError(
             "park2024.elicitation: these members were not asked in other ways, or before both probes judged it; "
             "train them in a folder of their own (--out)"

@@ -202,13 +202,15 @@ def _without(times: pd.DataFrame) -> str:
 
 @figures.house()
 def draw_elicitation(results: Results, tables: Tables) -> Picture:
-    """A capability curve for each way of asking, beside behaviour."""
+    """A capability curve for each way of asking, beside behaviour and the best of redraws, which claims start from."""
     curves, times = tables["curves"], tables["times"]
     page = drawing.page_for(curves)
     for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
         figures.accuracy_axes(ax, "accuracy of 11")
         ways = {"redraws": drawing.BEHAVIOUR, **drawing.FAMILY_LINES}
+        null = figures.select(runs, "agreed_best", "redraws", TARGET)
         lines = [(_agreed(runs, way), _unmarked(line)) for way, line in ways.items()]
+        lines.append((_mean(null), _unmarked(drawing.NULL)))
         _drawn(ax, lines, named=place == drawing.corner(curves))
         own = times[times["separation"] == value]
         drawing.veil(ax, own)
@@ -217,8 +219,9 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
         page,
         curves,
         "Only images count that both probes read as 11. Each way is chosen on half of its images, scored on the "
-        "other. Stars: networks of that step with the last embedding, asked plainly; hollow: before they draw "
-        f"every training class. {drawing.PALE}",
+        "other; grey: the largest of five redraws of the ordinary prompt, mean over seeds. Stars: networks of that "
+        "step with the last embedding, asked plainly; hollow: before they draw every training class. "
+        f"{drawing.PALE}",
     )
     return page
 
@@ -235,6 +238,11 @@ def _patched(ax: Axes, rows: pd.DataFrame, drawn: float) -> None:
 
 def _agreed(table: pd.DataFrame, family: str) -> pd.DataFrame:
     return figures.select(table, "agreed_capability", family, TARGET)
+
+
+def _mean(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean over seeds as if it were one: a sixth band would hide the others."""
+    return rows.groupby("step", as_index=False)["value"].mean().assign(seed=0)
 
 
 def _unmarked(line: Line) -> Line:
