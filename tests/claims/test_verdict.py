@@ -13,6 +13,7 @@ from conceptlab.claims import (
     Claim,
     PerSeed,
     Verdict,
+    count_text,
     interval_text,
     judge,
     read_claims,
@@ -139,8 +140,11 @@ def test_firm_and_indicative_verdicts_are_never_added_up():
     weak = verdict(strength="indicative")
     open_ = verdict(verdict="inconclusive", strength="indicative")
     assert summary([verdict(), weak, weak, open_]) == (
-        "4 claims: 1 reproduced (and 2 indicative), 1 inconclusive (indicative)"
+        "4 claims: 1 reproduced (2 more indicative), 1 inconclusive (indicative)"
     )
+    # Below an outcome's name, as in a table.
+    assert count_text([verdict(), weak, weak]) == "1 firm, 2 indicative"
+    assert (count_text([open_]), count_text([verdict()]), count_text([])) == ("1 indicative", "1", "0")
 
 
 @pytest.mark.parametrize(

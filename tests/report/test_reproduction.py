@@ -11,14 +11,16 @@ import pytest
 from PIL import Image
 
 from conceptlab.errors import InputError
+from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
 from conceptlab.store import FigureRun, Store
 from tests.figures import synthetic
+from tests.report.reading import read
 
 STEPS = (500, 1000)
 
 # One figure of okawa2023 is run, with four seeds: of its claims one each reproduced, not reproduced and inconclusive.
-ONE = "0 (and 1 indicative)"
+ONE = "1 indicative"
 AT_A_GLANCE = ["[okawa2023](#okawa2023)", "1 of 24", ONE, ONE, ONE, "28", "1 of 1"]
 
 
@@ -70,9 +72,13 @@ def test_the_counts_are_those_of_the_claims_with_identities_apart(page):
 def test_firm_verdicts_and_those_that_are_only_indicative_are_not_added_up(tmp_path):
     verdicts = synthetic.verdicts("okawa2023", "fig5")
     reproduced = [replace(verdicts[0], id=f"okawa2023.{i}", strength="firm") for i in range(2)]
-    paper_run(tmp_path, "okawa2023", "fig5", [], judged=[*verdicts, *reproduced])
+    run = paper_run(tmp_path, "okawa2023", "fig5", [], judged=[*verdicts, *reproduced])
     (glance,) = rows(reproduction(tmp_path, tmp_path), AT_A_GLANCE[0])
-    assert glance[2:5] == ["2 (and 1 indicative)", ONE, ONE]
+    assert glance[2:5] == ["2 firm, 1 indicative", ONE, ONE]
+    # The report and the terminal say the outcome beside the number.
+    text = read(report([run], tmp_path / "page.html")).text
+    assert "2 of 5 reproduced (1 more indicative)" in text
+    assert "1 of 5 inconclusive (indicative)" in text
 
 
 def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):

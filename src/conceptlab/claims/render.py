@@ -112,10 +112,13 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def count_text(verdicts: Sequence[Verdict], outcome: str = "") -> str:
-    """How many are firm, with the outcome's name, and how many only indicative: the two are never added up."""
+    """How many are firm and how many only indicative: the two are never added up. In a column that has the outcome's
+    name above it, both are named and neither counts from 0."""
     indicative = sum(verdict.strength == "indicative" for verdict in verdicts)
     firm = len(verdicts) - indicative
-    if outcome and not firm:
+    if not outcome:
+        both = f"{firm} firm, {indicative} indicative" if firm else f"{indicative} indicative"
+        return both if indicative else str(firm)
+    if not firm:
         return f"{indicative} {outcome} (indicative)"
-    text = f"{firm} {outcome}".rstrip()
-    return f"{text} (and {indicative} indicative)" if indicative else text
+    return f"{firm} {outcome}" + (f" ({indicative} more indicative)" if indicative else "")

@@ -127,8 +127,8 @@ def _glance(papers: Sequence[Paper]) -> str:
     return (
         "## At a glance\n\n"
         + _table(head, rows)
-        + "\n\nIdentities are mathematics, checked to a tolerance, and "
-        "counted apart."
+        + "\n\nA number alone counts firm verdicts; what is only indicative is named and not added to them. "
+        "Identities are mathematics, checked to a tolerance, and counted apart."
     )
 
 
