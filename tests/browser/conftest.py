@@ -42,6 +42,11 @@ def resize(driver: WebDriver, width: int = 1280) -> None:
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
 
 
+def prefer_dark(driver: WebDriver, dark: bool) -> None:
+    asked = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": asked})
+
+
 class Browser:
     """A window of 1280 × 800 with what the tests ask of it."""
 
@@ -61,6 +66,15 @@ class Browser:
             yield
         finally:
             resize(self.driver)
+
+    @contextmanager
+    def dark(self) -> Iterator[None]:
+        """As of a reader whose system is dark, for a while."""
+        prefer_dark(self.driver, True)
+        try:
+            yield
+        finally:
+            prefer_dark(self.driver, False)
 
     def js(self, code: str, *given: object):
         return self.driver.execute_script(f"return {code}", *given)

@@ -157,8 +157,8 @@ def test_a_broken_folder_beside_a_good_one_takes_nothing_down(run: FigureRun, tm
 
 def draws(key: str) -> dict[str, Any]:
     """What the browser posts to have the charts of a run drawn."""
-    outputs = [("run-space", "figure"), ("run-accuracy", "figure"), ("run-caption", "children")]
-    outputs += [("run-drawn", "children"), ("run-ways", "figure"), ("run-ways-caption", "children")]
+    outputs = [("run-space-chart", "data"), ("run-accuracy-chart", "data"), ("run-caption", "children")]
+    outputs += [("run-drawn", "children"), ("run-ways-chart", "data"), ("run-ways-caption", "children")]
     return {
         "output": f"..{'...'.join(f'{id_}.{name}' for id_, name in outputs)}..",
         "outputs": [{"id": id_, "property": name} for id_, name in outputs],

@@ -1,7 +1,7 @@
 """What one turns and hovers over: plotly figures as plain data, drawn by plotly.js in the page.
 
-Colours are those of the printed figures. Backgrounds are left clear and text colours unset: the page's script fills
-them in, so that charts follow the reader's light or dark theme.
+Colours are those of the printed figures. Backgrounds are left clear and text colours unset: `theme.js` fills them in
+and lightens what is too dark for a dark page, so that charts follow the reader's theme.
 """
 
 from __future__ import annotations

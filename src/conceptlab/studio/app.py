@@ -10,8 +10,9 @@ from urllib.parse import parse_qs, unquote
 from dash import MATCH, Dash, Input, Output, State, dcc, html
 
 from conceptlab.errors import InputError
+from conceptlab.report.page import environment
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import aria, heading, problem
+from conceptlab.studio.elements import GRAPHS, aria, heading, problem
 from conceptlab.studio.pages import browse, designer, lesson, playground, prompt, run
 
 PAGES: dict[str, tuple[str, Callable[[Studio, str, dict[str, str]], Any]]] = {
@@ -34,20 +35,24 @@ def build(studio: Studio) -> Dash:
         serve_locally=True,
         suppress_callback_exceptions=True,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
-        index_string=_INDEX,
+        index_string=_index(),
     )
     app.layout = _frame
     _navigate(app, studio)
     _show_slider_values(app)
+    _colour_charts(app)
     for page in (browse, run, prompt, playground, designer, lesson):
         page.register(app, studio)
     return app
 
 
-_INDEX = """<!doctype html>
+def _index() -> str:
+    """The page around the app, with the report's theme: both have the same colours, light or dark."""
+    style, script = (environment().get_template(f"theme.{kind}").render() for kind in ("css", "js"))
+    return f"""<!doctype html>
 <html lang="en">
-<head>{%metas%}<title>{%title%}</title>{%css%}</head>
-<body>{%app_entry%}{%config%}{%scripts%}{%renderer%}</body>
+<head>{{%metas%}}<title>{{%title%}}</title><style>{style}</style>{{%css%}}<script>{script}</script></head>
+<body>{{%app_entry%}}{{%config%}}{{%scripts%}}{{%renderer%}}</body>
 </html>"""
 
 
@@ -61,6 +66,7 @@ def _frame() -> html.Div:
         [
             html.A("Skip to the content", href="#page", className="skip"),
             dcc.Location(id="address"),
+            dcc.Store(id="scheme"),
             html.Nav(
                 [dcc.Link([html.B("conceptlab"), " studio"], href="/", className="brand"), html.Div(links)],
                 **aria(label="Pages"),
@@ -118,3 +124,14 @@ def _show_slider_values(app: Dash) -> None:
         Output({"role": "shown", **where}, "children"),
         Input({"role": "slider", **where}, "value"),
     )
+
+
+def _colour_charts(app: Dash) -> None:
+    """Charts in the colours of the page, also when it becomes light or dark (`assets/studio.js` tells the store)."""
+    for name in GRAPHS:
+        app.clientside_callback(
+            """function (chart) { return chart ? window.theme.chart(chart) : window.dash_clientside.no_update; }""",
+            Output(name, "figure"),
+            Input(f"{name}-chart", "data"),
+            Input("scheme", "data"),
+        )

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from dash import dcc, html
+from dash import Output, dcc, html
 
 from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
 from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
-from conceptlab.figures.style import INK, MUTED, ink_on
+from conceptlab.figures.style import ink_on
 from conceptlab.report.embed import pixels_uri
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
-RULE = "#e3e4e7"
 # Milliseconds until a page looks again for what is new while a look is under way: one that is asked for anew before it
 # is answered is never answered.
 SELDOM = 60_000
@@ -140,45 +139,44 @@ def sheet_uri(images: np.ndarray, columns: int) -> str:
     return pixels_uri(tiled(grid.transpose(0, 1, 4, 2, 3), gap=1), exact=True)
 
 
-def graph(id_: str, chart: Chart | None = None, label: str = "", height: str = "") -> html.Div:
-    """A plotly chart with an accessible name."""
+# Charts by the id of their place on a page.
+GRAPHS = (
+    "run-space", "run-accuracy", "run-ways", "prompt-map", "designer-graph", "lesson-bars", "lesson-curves",
+)  # fmt: skip
+
+
+def graph(id_: str, label: str = "", height: str = "") -> html.Div:
+    """A place for a plotly chart with an accessible name. Callbacks give the chart to `chart_of`: its colours are
+    chosen in the browser, which knows whether the page is light or dark."""
     inner = dcc.Graph(
         id=id_,
-        figure=themed(chart) if chart else themed({"data": [], "layout": {}}),
+        figure=themed({"data": [], "layout": {}}),
         config={"displayModeBar": False, "responsive": True, "scrollZoom": False},
         responsive=True,
         style={"height": height} if height else {},
     )
-    return html.Div(inner, className="graph", role="img", **aria(label=label), tabIndex="0")
+    store = dcc.Store(id=f"{id_}-chart")
+    return html.Div([inner, store], className="graph", role="img", **aria(label=label), tabIndex="0")
+
+
+def chart_of(id_: str) -> Output:
+    """Where a callback puts the chart of a graph."""
+    return Output(f"{id_}-chart", "data")
 
 
 def themed(chart: Chart) -> Chart:
-    """A chart of the report, or a new one, in the studio's look."""
+    """A chart of the report, or a new one, in the studio's look, but for its colours (`theme.js`)."""
     given = chart.get("layout", {})
     layout = {
         "autosize": True,
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 12, "color": INK},
+        "font": {"family": FONT, "size": 12},
         "margin": {"l": 52, "r": 14, "t": 12, "b": 44},
         "hovermode": "closest",
         "legend": {"orientation": "h", "y": -0.2, "x": 0},
         **given,
     }
     if "scene" in layout:
-        layout["scene"] = {
-            **layout["scene"],
-            **{f"{a}axis": axis(layout["scene"].get(f"{a}axis")) for a in "xyz"},
-        }
         layout["legend"] = {"orientation": "h", "y": 0, "x": 0}
-    else:
-        for name in [key for key in ("xaxis", "yaxis", "xaxis2", "yaxis2") if key in layout] or [
-            "xaxis",
-            "yaxis",
-        ]:
-            layout[name] = axis(layout.get(name))
     return {"data": chart["data"], "layout": layout}
-
-
-def axis(own: Chart | None = None) -> Chart:
-    return {"gridcolor": RULE, "linecolor": MUTED, "zeroline": False, "color": INK, **(own or {})}

@@ -2,30 +2,20 @@
 (() => {
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const data = (element) => JSON.parse(element.querySelector('script[type="application/json"]').textContent);
-  const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   // Charts are drawn when they come into view and again when the theme changes.
   const charts = new Map(all(".chart").map((element) => [element, data(element)]));
   const themed = (spec) => {
-    const [ink, muted, rule] = [token("--ink"), token("--muted"), token("--rule")];
-    const axis = (own = {}) => ({ gridcolor: rule, linecolor: muted, zeroline: false, color: ink, ...own });
-    const layout = {
-      ...spec.layout, autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-      font: { color: ink, size: 12, family: getComputedStyle(document.body).fontFamily },
-      legend: { orientation: "h", y: -0.2, x: 0 }, hovermode: "closest",
+    const { data: traces, layout } = window.theme.chart(spec);
+    const looks = {
+      autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
+      font: { ...layout.font, size: 12, family: getComputedStyle(document.body).fontFamily },
+      legend: { orientation: "h", y: layout.scene ? 0 : -0.2, x: 0 },
     };
-    if (layout.scene) {
-      for (const name of ["xaxis", "yaxis", "zaxis"]) layout.scene[name] = axis(layout.scene[name]);
-      layout.legend = { orientation: "h", y: 0, x: 0 };
-    } else {
-      layout.xaxis = axis(layout.xaxis);
-      layout.yaxis = axis(layout.yaxis);
-    }
-    return layout;
+    return [traces, { ...layout, ...looks }];
   };
   const draw = (element) => {
-    const spec = charts.get(element);
-    Plotly.react(element, spec.data, themed(structuredClone(spec)), { displayModeBar: false, responsive: true, scrollZoom: false });
+    Plotly.react(element, ...themed(structuredClone(charts.get(element))), { displayModeBar: false, responsive: true, scrollZoom: false });
     element.dataset.drawn = "yes";
   };
   // Arrow keys turn a space as dragging does.
@@ -56,8 +46,7 @@
       }
     }), { rootMargin: "400px" });
     charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () =>
-      charts.forEach((_, element) => element.dataset.drawn && draw(element)));
+    window.theme.onChange(() => charts.forEach((_, element) => element.dataset.drawn && draw(element)));
   };
   const plotly = document.getElementById("plotly");
   if (plotly && charts.size) unpack(plotly).then(watch);

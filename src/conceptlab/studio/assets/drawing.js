@@ -47,13 +47,14 @@ window.drawing = (() => {
     return `M${Array.from({ length: 10 }, (_, k) => corner(k)).join("L")}Z`;
   };
   const marker = (svg, dot, x, y) => {
-    const look = { fill: dot.colour };
+    const colour = window.theme.seen(dot.colour);
+    const look = { fill: colour };
     let made;
     if (dot.shape === "star") made = shape("path", svg, { ...look, d: star(x, y, dot.size) });
     else if (dot.shape === "diamond") {
       const s = dot.size;
       const d = `M${x},${y - s}L${x + s},${y}L${x},${y + s}L${x - s},${y}Z`;
-      made = shape("path", svg, { d, fill: "none", stroke: dot.colour, "stroke-width": 2 });
+      made = shape("path", svg, { d, fill: "none", stroke: colour, "stroke-width": 2 });
     } else made = shape("circle", svg, { ...look, cx: x, cy: y, r: dot.size });
     if (dot.says) shape("title", made, {}, dot.says);
     if (!dot.text) return;
@@ -72,7 +73,7 @@ window.drawing = (() => {
     axes(svg, chart, px, py, width, height);
     chart.lines.forEach((line) => {
       const d = "M" + line.x.map((x, i) => `${px(x).toFixed(1)},${py(line.y[i]).toFixed(1)}`).join("L");
-      const look = { stroke: line.colour, "stroke-width": line.width, "stroke-dasharray": DASHES[line.dash] };
+      const look = { stroke: window.theme.seen(line.colour), "stroke-width": line.width, "stroke-dasharray": DASHES[line.dash] };
       shape("path", svg, { class: "curve", d, ...look });
     });
     chart.dots.forEach((dot) => marker(svg, dot, px(dot.x), py(dot.y)));
@@ -95,6 +96,7 @@ window.drawing = (() => {
   };
 
   const follow = new ResizeObserver((seen) => seen.forEach((entry) => draw(entry.target)));
+  window.theme.onChange(() => document.querySelectorAll(".drawing").forEach(draw));
   // Charts by the id of the element they are drawn in.
   const all = (charts) => {
     for (const id in charts || {}) {

@@ -109,5 +109,8 @@ window.studio = (() => {
     window.Plotly.relayout(plot, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + move[1] } });
   });
 
+  // Charts are coloured anew when the page becomes light or dark.
+  window.theme.onChange(() => window.dash_clientside.set_props("scheme", { data: Date.now() }));
+
   return { sheet, play, axesOfClass, entriesOfAxes };
 })();

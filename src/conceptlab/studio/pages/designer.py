@@ -23,7 +23,7 @@ from conceptlab.studio.design import (
     world_of,
     world_settings,
 )
-from conceptlab.studio.elements import card, chip, command, graph, heading, problem, themed
+from conceptlab.studio.elements import card, chart_of, chip, command, graph, heading, problem, themed
 from conceptlab.worlds import World
 
 _LEAD = (
@@ -123,7 +123,7 @@ def register(app: Dash, studio: Studio) -> None:
         return _tiles(world, seen), None
 
     @app.callback(
-        Output("designer-graph", "figure"),
+        chart_of("designer-graph"),
         Output("designer-order", "children"),
         Output("designer-command", "children"),
         Output("designer-python", "children"),

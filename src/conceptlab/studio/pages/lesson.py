@@ -17,7 +17,7 @@ from conceptlab.figures import variable_colours
 from conceptlab.figures.style import INK
 from conceptlab.report.embed import pixels_uri
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import Chart, card, graph, heading, slider, slider_id, themed
+from conceptlab.studio.elements import Chart, card, chart_of, graph, heading, slider, slider_id, themed
 from conceptlab.theory import toy
 from conceptlab.worlds import build as build_world
 
@@ -106,8 +106,8 @@ def register(app: Dash, studio: Studio) -> None:
         Output("lesson-sheet", "src"),
         Output("lesson-sheet", "alt"),
         Output("lesson-counted", "children"),
-        Output("lesson-bars", "figure"),
-        Output("lesson-curves", "figure"),
+        chart_of("lesson-bars"),
+        chart_of("lesson-curves"),
         Output("lesson-said", "children"),
         *[Output(slider_id("lesson", "accuracy", name), "disabled") for name in _VARIABLES],
         Input(slider_id("lesson", "count", "variables"), "value"),
@@ -181,7 +181,7 @@ def _bars(single: dict[str, float]) -> Chart:
     }
     layout = {
         "yaxis": {"title": {"text": "share right"}, "range": [0, 1.1]},
-        "xaxis": {},
+        "xaxis": {"automargin": True},
         "margin": {"l": 52, "r": 8, "t": 14, "b": 40},
     }
     return {"data": [bar], "layout": layout}
@@ -196,14 +196,13 @@ def _curves(count: int) -> Chart:
             "width": 3 if n == count else 1.3,
         }
         chance = toy.success_probability(steps, _RATE, n)
-        name = "one variable" if n == 1 else f"{n} variables at once"
         traces.append(
             {
                 "type": "scatter",
                 "mode": "lines",
                 "x": steps.tolist(),
                 "y": [round(float(c), 4) for c in chance],
-                "name": name,
+                "name": str(n),
                 "line": {
                     **line,
                     "dash": ("solid", "dot", "dash", "longdash")[n - 1] if n != count else "solid",
@@ -213,7 +212,8 @@ def _curves(count: int) -> Chart:
     layout = {
         "xaxis": {"title": {"text": "training step"}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": "chance of all"}, "range": [0, 1.03]},
-        "legend": {"orientation": "h", "y": 1.2, "x": 0},
+        # Short names: longer ones would stand in rows over the curves where the page is narrow.
+        "legend": {"orientation": "h", "y": 1.2, "x": 0, "title": {"text": "variables at once: "}},
         "margin": {"l": 52, "r": 14, "t": 30, "b": 44},
     }
     return {"data": traces, "layout": layout}

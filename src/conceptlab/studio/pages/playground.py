@@ -112,7 +112,8 @@ def _legend(lines: Sequence[_Line], *, turns: bool = False) -> html.Ul:
 
 def _stroke(line: _Line) -> dict[str, str]:
     kind = {"solid": "solid", "dash": "dashed", "dot": "dotted"}[line.dash]
-    return {"borderTop": f"{line.width}px {kind} {line.colour}"}
+    colour = "var(--muted)" if line.colour == MUTED else line.colour
+    return {"borderTop": f"{line.width}px {kind} {colour}"}
 
 
 def register(app: Dash, studio: Studio) -> None:

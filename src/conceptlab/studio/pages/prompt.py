@@ -17,7 +17,17 @@ from conceptlab.store import Member
 from conceptlab.studio import prompting
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
-from conceptlab.studio.elements import SELDOM, card, command, graph, heading, problem, sheet_uri, slider_id
+from conceptlab.studio.elements import (
+    SELDOM,
+    card,
+    chart_of,
+    command,
+    graph,
+    heading,
+    problem,
+    sheet_uri,
+    slider_id,
+)
 from conceptlab.studio.pages.prompt_controls import controls
 from conceptlab.studio.pages.prompt_results import IMAGES, alt, bar, map_, read, told
 from conceptlab.studio.prompting import Axis, Drawn
@@ -182,7 +192,7 @@ def register(app: Dash, studio: Studio) -> None:
         Output("prompt-asked", "src"),
         Output("prompt-asked", "alt"),
         Output("prompt-asked-read", "children"),
-        Output("prompt-map", "figure"),
+        chart_of("prompt-map"),
         Output("prompt-state", "children"),
         Output("prompt-bar", "style"),
         Output("prompt-ended", "data"),

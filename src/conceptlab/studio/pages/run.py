@@ -12,6 +12,7 @@ from conceptlab.studio.context import Studio
 from conceptlab.studio.elements import (
     SELDOM,
     card,
+    chart_of,
     command,
     heading,
     problem,
@@ -98,11 +99,11 @@ def register(app: Dash, studio: Studio) -> None:
         return facts(entry), problems(entry, view), verdicts_and_pictures(view), now, ended, changed
 
     @app.callback(
-        Output("run-space", "figure"),
-        Output("run-accuracy", "figure"),
+        chart_of("run-space"),
+        chart_of("run-accuracy"),
         Output("run-caption", "children"),
         Output("run-drawn", "children"),
-        Output("run-ways", "figure"),
+        chart_of("run-ways"),
         Output("run-ways-caption", "children"),
         Input("run-setting", "value"),
         Input("run-stamp", "data"),
