@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from conceptlab.report import report
 from conceptlab.report.charts import accuracy_chart
-from conceptlab.report.readings import drawn_at_the_end
+from conceptlab.report.readings import drawn_at_the_end, probes_of
 from tests.figures import synthetic
 from tests.report.reading import read
 
@@ -53,3 +55,19 @@ def test_corrected_accuracies_have_a_line_and_a_column_of_their_own(monkeypatch:
     assert corrected["y"] == pytest.approx([0.9 * y for y in read_["y"]], abs=1e-3)
     for row in drawn_at_the_end(curves, split):
         assert row["corrected"] == pytest.approx(0.9 * row["accuracy"])
+
+
+def test_probes_of_a_sweep_say_where_each_judged() -> None:
+    def member(id_: str, judge: str) -> Any:
+        record = {"probe": judge, "name": "cnn"}
+        return SimpleNamespace(
+            id=id_, probe={"judge": record, "second": {"probe": "same", "name": "analytic"}}
+        )
+
+    labels = {"a": "depth = 1", "b": "depth = 2", "c": "depth = 3", "d": "depth = 1", "e": "depth = 4"}
+    members = [member("a", "x"), member("b", "x"), member("c", "x"), member("d", "x"), member("e", "y")]
+    first, second, third = probes_of(members, labels, problems := [])
+    assert first["judged"] == "depth = 1 · depth = 2 · 1 more"
+    assert second["judged"] == ""  # the only one of its kind: nothing to tell apart
+    assert third["judged"] == "depth = 4"
+    assert problems == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -48,16 +49,31 @@ def drawn_at_the_end(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
     return found
 
 
-def probes_of(members: Sequence[Member], problems: list[str]) -> list[dict[str, Any]]:
-    """Every probe that judged, once, with its validation on real images."""
-    found: dict[str, dict[str, Any]] = {}
+def probes_of(
+    members: Sequence[Member], labels: Mapping[str, str], problems: list[str]
+) -> list[dict[str, Any]]:
+    """Every probe that judged, once, with its validation on real images. Where there are several in one role, each
+    says in which settings it judged, `labels` of its members."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    settings: dict[tuple[str, str], list[str]] = {}
     for member in members:
         try:
             for role, record in member.probe.items():
-                found.setdefault(f"{role} {record.get('probe')}", _probe(role, record))
+                key = role, str(record.get("probe"))
+                found.setdefault(key, _probe(role, record))
+                settings.setdefault(key, []).append(labels[member.id])
         except (InputError, AttributeError, TypeError) as error:
             problems.append(f"The probes of member {member.id} cannot be shown: {error}")
+    of_role = Counter(role for role, _ in found)
+    for key, probe in found.items():
+        probe["judged"] = _listed(settings[key]) if of_role[key[0]] > 1 else ""
     return list(found.values())
+
+
+def _listed(labels: Sequence[str]) -> str:
+    """Two settings by their names; of more, how many there are."""
+    names = [label for label in dict.fromkeys(labels) if label]
+    return " · ".join(names[:2]) + (f" · {len(names) - 2} more" if len(names) > 2 else "")
 
 
 def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:

@@ -84,9 +84,9 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
     found.environment = _environment(usable, found.problems)
     found.seconds = _seconds(usable)
-    found.probes = probes_of(usable, found.problems)
     table = gather(usable)
     labels = _labels(table, usable)
+    found.probes = probes_of(usable, labels, found.problems)
     whole = [member for member in usable if member.status == "complete"]
     if len(whole) < len(ids):
         found.notes.append(
