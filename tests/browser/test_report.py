@@ -93,3 +93,44 @@ def test_a_narrow_window_shows_contents_and_verdicts_without_a_long_way(
         right = "(e) => e.getBoundingClientRect().right"
         last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
         assert browser.js(f"{last} <= ({right})(document.querySelector('header .scroll'))")
+
+
+def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver, tmp_path: Path) -> None:
+    runs = [synthetic.figure_run(tmp_path / "runs", [], figure=f"fig{number}") for number in range(40)]
+    browser = Browser(driver, "")
+    listed = "document.querySelector('nav ol').checkVisibility()"
+    with browser.window(390):
+        browser.open(report(runs, tmp_path / "report.html").as_uri(), ".counts")
+        assert browser.js("document.querySelector('main').getBoundingClientRect().top") < 120
+        assert browser.js("document.documentElement.scrollWidth <= 390")
+        right = "(e) => e.getBoundingClientRect().right"
+        last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
+        assert browser.js(f"{last} <= ({right})(document.querySelector('header .scroll'))")
+        assert not browser.js(listed)
+        driver.find_element(By.CSS_SELECTOR, "nav summary").click()
+        assert browser.js(listed)
+    browser.wait(f"{listed} && !document.querySelector('nav summary').checkVisibility()")
+
+
+def test_paper_is_white_and_shows_every_chart_and_column(driver: WebDriver, tmp_path: Path) -> None:
+    """Printed from a dark screen on which nobody scrolled down to the charts."""
+    runs = [synthetic.figure_run(tmp_path / "runs", [], figure=f"fig{number}") for number in range(6)]
+    runs.append(synthetic.figure_run(tmp_path / "runs", [synthetic.recipe(0)], steps=(250, 500)))
+    browser = Browser(driver, "")
+    media = [{"name": "prefers-color-scheme", "value": "dark"}]
+    with browser.dark(), browser.window(718):  # A4 without its margins
+        browser.open(report(runs, tmp_path / "report.html").as_uri(), ".counts")
+        browser.wait("window.Plotly")
+        assert not browser.js("document.querySelector('[data-drawn]')")
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": media})
+        try:
+            browser.js("dispatchEvent(new Event('beforeprint'))")
+            browser.wait("document.querySelectorAll('[data-drawn=yes]').length === 2")
+            assert browser.js("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            font = "document.querySelector('[data-drawn]')._fullLayout.font.color"
+            browser.wait(f"{font} === '#1a1c20'")
+            assert browser.js(
+                "document.querySelector('.verdicts').getBoundingClientRect().right <= innerWidth"
+            )
+        finally:
+            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -11,7 +11,7 @@ from PIL import Image
 
 from conceptlab.store import FigureRun
 
-VOID = {"meta", "img", "input", "br", "line", "link"}
+VOID = {"meta", "img", "input", "br", "wbr", "line", "link"}
 
 
 LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href"}

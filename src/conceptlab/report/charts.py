@@ -54,6 +54,12 @@ def concept_space_chart(curves: pd.DataFrame | None, split: Split) -> Chart:
         layout["margin"] = {"l": 70, "r": 10, "t": 10, "b": 50}
     else:
         layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
+        layout["margin"] = {
+            "l": 0,
+            "r": 0,
+            "t": 16,
+            "b": 0,
+        }  # the names of the topmost classes stand above them
     return {"data": traces, "layout": layout}
 
 
@@ -113,6 +119,7 @@ def _nodes(
                     "color": distance_colour(distance),
                     "symbol": "circle" if deep else _PLOTLY_SYMBOLS[min(distance, 5)],
                 },
+                **({} if deep else {"cliponaxis": False}),  # names at the edge are whole
             )
         )
     return traces

@@ -46,10 +46,18 @@
       }
     }), { rootMargin: "400px" });
     charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
+    // Paper shows what nobody scrolled to as well.
+    addEventListener("beforeprint", () => charts.forEach((_, element) => element.offsetParent && !element.dataset.drawn && draw(element)));
     window.theme.onChange(() => charts.forEach((_, element) => element.dataset.drawn && draw(element)));
   };
   const plotly = document.getElementById("plotly");
   if (plotly && charts.size) unpack(plotly).then(watch);
+
+  // Contents take a whole screen of a narrow window: they are folded there, and never anywhere else.
+  const [contents, narrow] = [document.querySelector("nav details"), matchMedia("(max-width: 600px)")];
+  const fold = () => { contents.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
 
   // One setting of a sweep at a time.
   all("select[data-chooses]").forEach((select) => select.addEventListener("change", () =>

@@ -2,7 +2,7 @@
 // Charts in the reader's light or dark theme. Their colours are those of the printed figures, chosen for white paper:
 // on dark ground ink becomes light, and what is too dark to be seen is lightened until it can be.
 window.theme = (() => {
-  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const dark = matchMedia("screen and (prefers-color-scheme: dark)");
   const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const SEEN = 3.5;
   const INKS = { "#1a1c20": "--ink", "#5c626b": "--muted" };
