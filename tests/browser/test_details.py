@@ -146,6 +146,42 @@ def test_a_variable_that_need_not_be_right_cannot_be_set(browser: Browser) -> No
     browser.wait(f"{off} === 'false,false,false,false'")
 
 
+def test_pictures_are_level_however_narrow_the_window(browser: Browser) -> None:
+    with browser.window(390):
+        browser.open(PROMPT, DRAWN)
+        top = "document.querySelector('#prompt-{}').getBoundingClientRect().top"
+        browser.wait("document.querySelector('#prompt-plain-text').textContent.includes('class')")
+        assert browser.js(f"{top.format('plain')} === {top.format('asked')}")
+        assert browser.js("document.documentElement.scrollWidth <= 390")
+
+
+def test_a_run_that_is_deleted_while_it_is_open_is_told_of(
+    browser: Browser, begun: FigureRun, live: Path
+) -> None:
+    """In words above the page, which stays as it was; they are gone with the page."""
+    browser.open(f"/run/{live.name}/quickstart/tiny/begun", "#run-facts dl")
+    aside = begun.path.with_name("aside")
+    begun.path.rename(aside)
+    (aside / "manifest.json").rename(aside / "kept.json")
+    try:
+        said = "document.querySelector('#trouble').textContent"
+        browser.wait(f"{said}.includes(\"there is no run '{live.name}/quickstart/tiny/begun'\")", 12)
+        assert browser.js("document.querySelector('#run-facts dl') !== null")
+        browser.driver.find_element(By.ID, "to-lesson").click()
+        browser.wait(f"document.querySelector('#lesson-sheet') && {said} === ''")
+        assert browser.errors() == []
+    finally:
+        (aside / "kept.json").rename(aside / "manifest.json")
+        aside.rename(begun.path)
+
+
+@pytest.mark.parametrize("address", ["/run/nonsense", "/prompt/nonsense", "/run/%E0%A4%A", "/nowhere?x=%"])
+def test_an_address_that_leads_nowhere_says_so(browser: Browser, address: str) -> None:
+    browser.open(address, "main h1")
+    assert browser.js("document.querySelector('main h1').textContent") in ("This cannot be shown", "Not here")
+    assert browser.errors() == []
+
+
 def test_one_evaluation_is_nothing_to_play(driver: WebDriver, tmp_path: Path) -> None:
     off = "['step', 'play'].map((name) => document.querySelector(`[data-${name}]`).disabled).join()"
     browser = Browser(driver, "")

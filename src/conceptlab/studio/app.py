@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
-from dash import MATCH, Dash, Input, Output, State, dcc, html
+from dash import MATCH, Dash, Input, Output, State, dcc, html, set_props
 
 from conceptlab.errors import InputError
 from conceptlab.report.page import environment
@@ -36,6 +36,7 @@ def build(studio: Studio) -> Dash:
         suppress_callback_exceptions=True,
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         index_string=_index(),
+        on_error=_say,
     )
     app.layout = _frame
     _navigate(app, studio)
@@ -71,9 +72,18 @@ def _frame() -> html.Div:
                 [dcc.Link([html.B("conceptlab"), " studio"], href="/", className="brand"), html.Div(links)],
                 **aria(label="Pages"),
             ),
+            html.Div(id="trouble"),
             html.Main(id="page", tabIndex="-1"),
         ]
     )
+
+
+def _say(error: Exception) -> None:
+    """What became impossible while a page is open, as when its run was deleted, in words above it; the page stays as
+    it was. Anything else is a fault of ours, and the terminal's."""
+    if not isinstance(error, InputError):
+        raise error
+    set_props("trouble", {"children": problem(str(error))})
 
 
 def _navigate(app: Dash, studio: Studio) -> None:
@@ -85,6 +95,7 @@ def _navigate(app: Dash, studio: Studio) -> None:
         running=[(Output("page", "className"), "waiting", "")],
     )
     def show(pathname: str | None, search: str | None) -> Any:
+        set_props("trouble", {"children": None})  # it was another page's
         name, _, rest = unquote(pathname or "/").strip("/").partition("/")
         if name not in PAGES:
             return heading("Not here", [f"There is no page /{name}. ", dcc.Link("To the runs", href="/")])
@@ -96,7 +107,9 @@ def _navigate(app: Dash, studio: Studio) -> None:
 
     app.clientside_callback(
         """function (pathname) {
-            const [name = "", , ...run] = decodeURI(pathname || "/").split("/").filter(Boolean);
+            let path = pathname || "/";
+            try { path = decodeURI(path); } catch { /* typed by hand: as it is */ }
+            const [name = "", , ...run] = path.split("/").filter(Boolean);
             document.querySelectorAll("nav div a").forEach((link) => {
                 const own = link.getAttribute("href").split("/")[1];
                 const here = own === name || (own === "" && name === "run");

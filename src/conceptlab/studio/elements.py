@@ -150,7 +150,7 @@ def graph(id_: str, label: str = "", height: str = "") -> html.Div:
     chosen in the browser, which knows whether the page is light or dark."""
     inner = dcc.Graph(
         id=id_,
-        figure=themed({"data": [], "layout": {}}),
+        figure=themed({"data": [], "layout": {f"{axis}axis": {"visible": False} for axis in "xy"}}),
         config={"displayModeBar": False, "responsive": True, "scrollZoom": False},
         responsive=True,
         style={"height": height} if height else {},

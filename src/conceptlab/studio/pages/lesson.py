@@ -213,7 +213,7 @@ def _curves(count: int) -> Chart:
         "xaxis": {"title": {"text": "training step"}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": "chance of all"}, "range": [0, 1.03]},
         # Short names: longer ones would stand in rows over the curves where the page is narrow.
-        "legend": {"orientation": "h", "y": 1.2, "x": 0, "title": {"text": "variables at once: "}},
+        "legend": {"orientation": "h", "y": 1.2, "x": 0, "title": {"text": "variables: "}},
         "margin": {"l": 52, "r": 14, "t": 30, "b": 44},
     }
     return {"data": traces, "layout": layout}

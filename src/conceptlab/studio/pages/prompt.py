@@ -10,7 +10,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from dash import ALL, Dash, Input, Output, State, dcc, html, no_update
+from dash import ALL, Dash, Input, Output, State, dcc, html, no_update, set_props
 
 from conceptlab.errors import InputError
 from conceptlab.store import Member
@@ -130,7 +130,9 @@ def register(app: Dash, studio: Studio) -> None:
     @app.callback(
         Output("prompt-member", "options"), Output("prompt-member", "value"), Input("prompt-run", "value")
     )
-    def choose_run(key: str) -> Any:
+    def choose_run(key: str | None) -> Any:
+        if key is None:  # one that has nothing to prompt is no choice of the menu
+            return [], None
         entry = studio.catalogue.find(key)
         ids = entry.promptable
         seeds = {state.id: state.seed for state in entry.members}
@@ -182,6 +184,7 @@ def register(app: Dash, studio: Studio) -> None:
         )
         where = f"--step {step}" + (f" --weights {weights}" if weights != "raw" else "")
         said = f'conceptlab sample {_shown_path(member.path)} {where} --prompt "{text}" --n {IMAGES}'
+        set_props("trouble", {"children": None})  # what another run had
         changed = " as it is" if text == code else f" {text.partition(';')[2]}"
         return job.id, command(said), changed, f" class {code}, {world.space.words(cls)}"
 
