@@ -178,6 +178,12 @@ def test_what_a_solver_leaves_of_nothing_is_printed_as_nothing():
     )
 
 
+def test_a_large_number_is_printed_without_powers_of_ten():
+    large = verdict(value=999.6, ci_low=-1234.0, ci_high=25451.9)
+    assert (value_text(large), interval_text(large)) == ("1,000", "-1,230 … 25,500")
+    assert interval_text(verdict(ci_low=0.0, ci_high=3e8)) == "0 … 3e+08"
+
+
 def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():
     statement = "The worst class at each distance emerges later than the worst at the distance before it."
     verdicts = [

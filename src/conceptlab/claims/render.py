@@ -21,7 +21,11 @@ _ROUNDING = 1e-8
 
 
 def _number(value: float | None, missing: str) -> str:
-    return missing if value is None else f"{value:.3g}"
+    """Three digits: `0.0123`, `25,500`. Powers of ten are left to what is very large or very small."""
+    if value is None:
+        return missing
+    short = float(f"{value:.3g}")
+    return f"{short:,.0f}" if 1e3 <= abs(short) < 1e7 else f"{short:.3g}"
 
 
 def _measured(verdict: Verdict, value: float | None, missing: str) -> str:
