@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from conceptlab.errors import InputError
 from conceptlab.store import Member, device_seconds, wall_seconds
 from conceptlab.store.files import write_json
+from conceptlab.store.member import MemberWriter
 from conceptlab.store.timing import milestones, stretches
 from tests.tiny import tiny_recipe
 
@@ -17,9 +19,9 @@ def trained(folder: Path, together: int, events: list[tuple[float, str]], *told:
     write_json(folder / "config.json", tiny_recipe().to_dict())
     write_json(folder / "environment.json", {"members": together})
     said, lines = list(told), []
-    for time, event in events:
+    for moment, event in events:
         more = {"together": said.pop(0)} if said and event in ("started", "resumed") else {}
-        lines.append(json.dumps({"time": time, "event": event, **more}) + "\n")
+        lines.append(json.dumps({"time": moment, "event": event, **more}) + "\n")
     (folder / "log.jsonl").write_text("".join(lines))
     return Member(folder)
 
@@ -64,3 +66,20 @@ def test_the_share_of_each_stretch_is_that_of_the_cohort_it_was_trained_in(tmp_p
     broken = trained(tmp_path / "b", 4, events, 4, 0)
     with pytest.raises(InputError, match=r"log.jsonl is damaged \(together is 0\)"):
         device_seconds([broken])
+
+
+def test_a_clock_that_was_set_back_takes_no_time_away(tmp_path):
+    """It went back by an hour after 20 s of training."""
+    events = [(5000.0, "started"), (5020.0, "evaluated"), (1450.0, "evaluated"), (1480.0, "complete")]
+    member = trained(tmp_path / "a", 1, events)
+    assert device_seconds([member]) == wall_seconds([member]) == 20
+
+
+def test_a_log_goes_on_by_a_clock_that_nobody_sets(tmp_path, monkeypatch):
+    writer = MemberWriter(tmp_path / "a", tiny_recipe(), {"members": 1})
+    writer.log("started", together=1)
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    writer.log("complete")
+    (stretch,) = stretches(Member(tmp_path / "a"))
+    assert 0 <= stretch.end - stretch.begin < 60
+    assert stretch.begin > 1e9, "seconds since 1970"

@@ -187,6 +187,8 @@ class MemberWriter:
 
     def __init__(self, path: Path, recipe: Recipe, environment: dict[str, Any]) -> None:
         self.path, self.recipe = files.make_folder(path), recipe
+        # The clock on the wall may be set while a member trains; how long it takes must not change with it.
+        self._offset = time.time() - time.monotonic()
         # A writer that was killed leaves what it had begun, a whole state for one; nobody else writes here now.
         for litter in path.rglob(".*"):
             if litter.name != ".lock" and litter.is_file():
@@ -201,7 +203,8 @@ class MemberWriter:
             files.write_json(path / "environment.json", environment)
 
     def log(self, event: str, **details: Any) -> None:
-        line = json.dumps({"time": round(time.time(), 3), "event": event, **details}, ensure_ascii=False)
+        now = round(self._offset + time.monotonic(), 3)
+        line = json.dumps({"time": now, "event": event, **details}, ensure_ascii=False)
         files.append_line(self.path / "log.jsonl", line)
 
     def metrics(self, step: int, rows: pd.DataFrame) -> None:

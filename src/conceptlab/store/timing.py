@@ -36,7 +36,8 @@ def stretches(member: Member) -> list[Stretch]:
             together = _together(member, "log.jsonl", "together", line.get("together", first))
             found.append(Stretch(line["time"], line["time"], together))
         else:
-            found[-1] = replace(found[-1], end=line["time"])
+            # In older logs a clock may have been set back on the way.
+            found[-1] = replace(found[-1], end=max(found[-1].end, line["time"]))
     return found
 
 
