@@ -58,6 +58,8 @@ THEORY = Path(__file__).parents[2] / "results" / "yang2025" / "paper" / "fig3"
         (["elicit", str(THEORY), "--class", "11"], "no trained model"),
         (["bench", "train", "--members", "0"], "--members 0: at least one"),
         (["bench", "sample", "--members", "4", "-3"], "--members -3: at least one"),
+        (["bench", "train", "--members", "99999999999"], "--members 99999999999: at most 256"),
+        (["bench", "sample", "--members", "4", "257"], "--members 257: at most 256"),
         (["studio", str(THEORY), "--port", "65536"], "--port 65536"),
         (["studio", str(THEORY), "--port", "-1"], "--port -1"),
     ],

@@ -54,6 +54,9 @@ NETWORKS: dict[str, Recipe] = {
     ),
 }
 
+MOST_MEMBERS = 256
+"""Many more than fill any device; on a CPU of two cores they already take an hour."""
+
 
 def bench_train(
     networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Teller = quiet
@@ -81,6 +84,11 @@ def check(networks: Sequence[str], members: Sequence[int]) -> None:
     for count in members:
         if count < 1:
             raise InputError(f"--members {count}: at least one member is needed")
+        if count > MOST_MEMBERS:
+            raise InputError(
+                f"--members {count}: at most {MOST_MEMBERS} are measured together; time grows with them, and what one "
+                "takes of it does not change any more"
+            )
 
 
 def _on_gpu(name: str, members: Sequence[int], device: torch.device) -> Iterator[Case]:
