@@ -66,6 +66,22 @@ def is_full(error: Exception) -> bool:
     )
 
 
+def is_out_of_files(error: BaseException | None) -> bool:
+    """Whether this process or the system has too many files open. Libraries that are not written in Python tell it in
+    words."""
+    return getattr(error, "errno", None) in (errno.EMFILE, errno.ENFILE) or (
+        isinstance(error, Exception) and "too many open files" in str(error).lower()
+    )
+
+
+def out_of_files() -> InputError:
+    """An `InputError` for files that cannot be opened because others are."""
+    return InputError(
+        "too many files are open at once; raise the limit (`ulimit -n 4096`; `ulimit -n` tells what it is), and the "
+        "same command continues where it stopped"
+    )
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether memory ran out, of this machine or of a GPU. torch tells it in words."""
     words = ("can't allocate memory", "out of memory", "Storage size calculation overflowed")
@@ -88,3 +104,19 @@ def out_of_memory(error: BaseException) -> InputError:
         f"memory ran out{amount}; free some, or lower what decides about sizes: batch, evaluation.images, "
         "world.resolution, the widths of the denoiser, the number of seeds"
     )
+
+
+def explained(error: Exception) -> InputError | None:
+    """What an error is to a user who can mend it; None for our bugs. A file that cannot be opened because too many are
+    is no damaged file, whatever was made of it on the way."""
+    if is_out_of_files(error) or is_out_of_files(error.__cause__):
+        return out_of_files()
+    if isinstance(error, InputError):
+        return error
+    if is_out_of_memory(error):
+        return out_of_memory(error)
+    if isinstance(error, OSError) and is_full(error):
+        return unwritten(error.filename or "a file", error)
+    if isinstance(error, OSError) and is_about_a_path(error):
+        return unusable(error.filename, error)
+    return None

@@ -6,12 +6,15 @@ import errno
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from conceptlab.cli import main
+from conceptlab.errors import InputError
 
 THEORY = Path(__file__).parents[2] / "results" / "yang2025" / "paper" / "fig3"
 
@@ -207,6 +210,59 @@ def test_memory_that_runs_out_is_told_in_one_line(monkeypatch, capsys, error):
     told = capsys.readouterr().err.strip().splitlines()
     assert len(told) == 1
     assert "memory ran out; free some, or lower" in told[0]
+
+
+def _damaged(error: Exception) -> InputError:
+    """As a file is called that cannot be read, whatever the reason."""
+    made = InputError("config.json is damaged; move it away")
+    made.__cause__ = error
+    return made
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
+        OSError(errno.ENFILE, os.strerror(errno.ENFILE), "somewhere.bin"),
+        RuntimeError("unable to open shared memory object: Too many open files (24)"),
+        _damaged(OSError(errno.EMFILE, os.strerror(errno.EMFILE), "config.json")),
+    ],
+)
+def test_too_many_open_files_are_told_in_one_line(monkeypatch, capsys, error):
+    def many() -> dict[str, object]:
+        raise error
+
+    monkeypatch.setattr("conceptlab.terminal.listing.listing", many)
+    assert main(["list", "--json"]) == 2
+    told = capsys.readouterr().err.strip().splitlines()
+    assert len(told) == 1
+    assert "too many files are open at once; raise the limit (`ulimit -n 4096`" in told[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set between fork and exec")
+def test_a_limit_on_open_files_ends_a_run_in_one_line(tmp_path):
+    """Nine files are too few for the processes that train, and enough to import everything."""
+    command = [
+        "-m",
+        "conceptlab",
+        "run",
+        "quickstart",
+        "--scale",
+        "tiny",
+        "--device",
+        "cpu",
+        "--out",
+        str(tmp_path),
+    ]
+    ended = subprocess.run(
+        ["sh", "-c", 'ulimit -n 9; exec "$0" "$@"', sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert ended.returncode == 2
+    assert "Traceback" not in ended.stderr
+    assert "too many files are open at once" in ended.stderr.strip().splitlines()[-1]
 
 
 def test_names_that_look_like_markup_are_printed_as_they_are(out, tmp_path, capsys):
