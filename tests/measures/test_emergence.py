@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 
-from conceptlab.measures import drawing_since, emergence_table, emergence_time
+from conceptlab.measures import drawing_since, draws_by, emergence_table, emergence_time
 
 STEPS = np.arange(100, 1100, 100)
 
@@ -84,3 +84,18 @@ def test_one_reading_of_noise_is_not_drawing():
     assert math.isnan(drawing_since(table, 0.8))
     assert drawing_since(table, 0.8, classes=2) == 50
     assert drawing_since(table, 0.8, classes=1) == 10
+
+
+def test_every_model_draws_by_its_own_training_classes():
+    """Model a draws from step 20 on, b never; what is asked of them is another table."""
+    seen = pd.DataFrame(
+        [
+            (model, step, cls, float(model == "a" and step >= 20))
+            for model in "ab"
+            for step in (10, 20, 30, 40)
+            for cls in "01"
+        ],
+        columns=["model", "step", "class", "value"],
+    )
+    rows = pd.DataFrame({"model": ["a", "a", "b", "a"], "step": [10, 30, 40, 20]}, index=[7, 5, 3, 1])
+    assert draws_by(rows, seen, ["model"], 0.8).to_dict() == {7: False, 5: True, 3: False, 1: True}

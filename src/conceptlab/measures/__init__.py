@@ -16,7 +16,7 @@ from conceptlab.measures.censored_line import CensoredLine, fit_censored_line
 from conceptlab.measures.changepoint import kink_rank, with_kink
 from conceptlab.measures.disentanglement import corner_disentanglement, recovery_time
 from conceptlab.measures.edges import EdgeCapability, edge_capabilities
-from conceptlab.measures.emergence import drawing_since, emergence_table, emergence_time, last_start
+from conceptlab.measures.emergence import drawing_since, draws_by, emergence_table, emergence_time, last_start
 from conceptlab.measures.feature_space import cosine_matrix, directions, measured_cosines, orthogonality
 from conceptlab.measures.length import (
     Answer,
@@ -55,6 +55,7 @@ __all__ = [
     "disagreement",
     "drawing_since",
     "drawn",
+    "draws_by",
     "edge_capabilities",
     "emergence_table",
     "emergence_time",

@@ -37,10 +37,25 @@ def drawing_since(accuracies: pd.DataFrame, threshold: float, classes: int | Non
     """Since when a model draws: every class of a table (`step`, `class`, `value`), or at least so many of them, is at
     the threshold or above, for some evaluations in a row. The table is of the training classes; before they are drawn
     images are noise and blots, which a probe takes for some class or other, and nothing may be credited to the model.
-    Two classes are enough where all noise looks alike to it."""
+    Two classes are enough where all noise looks alike to it; of fewer than are asked for all must be there."""
     best_first = accuracies.groupby(["step", "class"])["value"].mean().groupby("step")
     kth = best_first.apply(lambda values: values.nlargest(classes or len(values)).iloc[-1])
     return emergence_time(kth.index.to_numpy(), kth.to_numpy(), threshold)
+
+
+def draws_by(
+    rows: pd.DataFrame,
+    seen: pd.DataFrame,
+    by: Sequence[str],
+    threshold: float,
+    classes: int | None = None,
+) -> pd.Series:
+    """For every row whether its model draws by then (`drawing_since`). `seen` are the accuracies of training classes,
+    `by` names the columns that tell models apart."""
+    since = seen.groupby(list(by))[["step", "class", "value"]].apply(
+        lambda own: drawing_since(own, threshold, classes)
+    )
+    return rows["step"] >= rows.join(since.rename("since"), on=list(by))["since"]
 
 
 def emergence_table(

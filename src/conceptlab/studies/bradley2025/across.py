@@ -20,7 +20,7 @@ from conceptlab.evaluation.feature_maps import Bottleneck, concept_features, pix
 from conceptlab.evaluation.locality_rows import seen_pixels
 from conceptlab.evaluation.norms import fixed_batch
 from conceptlab.executors.draw import load_process
-from conceptlab.measures import drawing_since, emergence_table, measured_cosines, orthogonality
+from conceptlab.measures import draws_by, emergence_table, measured_cosines, orthogonality
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
 from conceptlab.studies.bradley2025.draw_across import draw_across
@@ -80,9 +80,7 @@ def generalisation_times(metrics: pd.DataFrame) -> pd.DataFrame:
     class, which would seem to have come at the first evaluations."""
     rows = metrics[(metrics["measure"] == "accuracy") & (metrics["variable"] == "")]
     rows = rows[rows["weights"] == "raw"]
-    seen = rows[rows["distance"] == 0].groupby("member")[["step", "class", "value"]]
-    since = seen.apply(lambda own: drawing_since(own, THRESHOLD))
-    draws = rows["step"] >= rows["member"].map(since)
+    draws = draws_by(rows, rows[rows["distance"] == 0], ["member"], THRESHOLD)
     held_out = rows.assign(value=rows["value"].where(draws, 0.0))[rows["distance"] > 0]
     times = emergence_table(held_out, THRESHOLD, by=["member", "class"])
     logs = times.assign(time=np.log(times["time"].fillna(np.inf)))

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.claims import PerSeed, group_times
-from conceptlab.measures import drawing_since, emergence_table
+from conceptlab.measures import draws_by, emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.store import gather
 from conceptlab.studies.okawa2023.settings import THRESHOLD
@@ -90,12 +90,8 @@ def silent_before(curves: pd.DataFrame, draws: pd.Series) -> pd.DataFrame:
 
 def begun(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
     """For every row whether its model draws by then."""
-    members = ["seed", *by]
     seen = joint(curves[curves["distance"] == 0])
-    since = seen.groupby(members)[["step", "class", "value"]].apply(
-        lambda own: drawing_since(own, THRESHOLD, classes=min(2, own["class"].nunique()))
-    )
-    return curves["step"] >= curves.join(since.rename("since"), on=members)["since"]
+    return draws_by(curves, seen, ["seed", *by], THRESHOLD, classes=2)
 
 
 def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accuracy") -> pd.DataFrame:
