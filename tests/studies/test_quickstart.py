@@ -8,6 +8,8 @@ import pytest
 
 from conceptlab.claims import calibrate, judge
 from conceptlab.studies import quickstart
+from conceptlab.studies.emergence_claims import THRESHOLD, drawn_by_half, emergence
+from conceptlab.studies.quickstart_figures import since_drawn
 from conceptlab.worlds import Shapes
 
 DISTANCES = {"000": 0, "001": 0, "010": 0, "100": 0, "011": 1, "101": 1, "110": 1, "111": 2}
@@ -21,7 +23,7 @@ def tables(times: dict[int, list[float]], finals: list[float]) -> dict[str, pd.D
     for seed, final in enumerate(finals):
         for code, distance in DISTANCES.items():
             shared = {"seed": seed, "class": code, "distance": distance}
-            rows.append({**shared, "time": times[distance][seed], "last": STEPS[-1], "final": final})
+            rows.append({**shared, "time": times[distance][seed], "last": STEPS[-1]})
             for step in STEPS:
                 value = final if code == "111" else 1.0
                 flat = {"weights": "raw", "variable": "", "measure": "accuracy", "step": step, "value": value}
@@ -57,6 +59,48 @@ def test_held_out_classes(finals, expected):
     assert verdict("quickstart.held-out", tables(ORDERED, finals)) == expected
 
 
+def _read_in_noise(measure: str = "accuracy") -> pd.DataFrame:
+    """Seed 0 draws from step 82 on, seed 1 never. Before, the judge takes noise for class 111, in seed 0 for 000, too;
+    another measure says all along that everything is right."""
+    rows = []
+    for seed, begins in ((0, 82), (1, 10**6)):
+        for step in STEPS:
+            right = {code: step >= begins * (1 + distance) for code, distance in DISTANCES.items()}
+            right |= {"111": step < 82 or right["111"], "000": seed == 0 or right["000"]}
+            rows += [(seed, step, code, DISTANCES[code], float(value)) for code, value in right.items()]
+    table = pd.DataFrame(rows, columns=["seed", "step", "class", "distance", "value"])
+    table = table.assign(measure=measure, weights="raw", variable="")
+    other = "corrected" if measure == "accuracy" else "accuracy"
+    return pd.concat([table, table.assign(measure=other, value=1.0)], ignore_index=True)
+
+
+@pytest.mark.parametrize("measure", ["accuracy", "corrected"])
+def test_what_a_judge_reads_in_noise_is_no_emergence(measure):
+    """Neither of the held-out class 111 nor of the training class 000: two training classes at once are drawn at 82."""
+    curves = _read_in_noise(measure)
+    found = emergence(curves, measure=measure).set_index(["seed", "class"])["time"]
+    assert found[0].to_dict() == {
+        **dict.fromkeys(("000", "001", "010", "100"), 82),
+        **dict.fromkeys(("011", "101", "110"), 184),
+        "111": 250,
+    }
+    assert found[1].isna().all(), "a model that never draws has learnt nothing"
+    assert drawn_by_half(curves[curves["seed"] == 0], measure) == 82
+    assert drawn_by_half(curves, measure) == np.inf
+
+
+def test_paths_begin_where_all_seeds_draw():
+    curves = _read_in_noise()
+    assert since_drawn(curves[curves["seed"] == 0])["step"].min() == 82
+    assert since_drawn(curves)["step"].min() == STEPS[0], "seed 1 never draws: everything is shown"
+
+
+def test_one_training_class_is_enough_where_there_is_no_other():
+    curves = _read_in_noise()
+    alone = curves[curves["class"].isin(["001", "011"])]
+    assert emergence(alone).set_index(["seed", "class"])["time"][0].to_dict() == {"001": 82, "011": 184}
+
+
 def test_a_class_never_reached_is_censored_not_dropped():
     never = {**ORDERED, 1: [float("nan"), 110, 100, 95], 2: [float("nan"), 300, 410, 260]}
     found = judge([CLAIMS["quickstart.order"]], tables(never, [1.0] * 4), "small")[0]
@@ -73,7 +117,7 @@ def test_by_chance_neither_holds(seeds):
 
     def held_out(generator: np.random.Generator) -> dict[str, pd.DataFrame]:
         """The typical seed ends exactly at the threshold."""
-        finals = np.clip(generator.normal(quickstart.THRESHOLD, 0.08, seeds), 0, 1)
+        finals = np.clip(generator.normal(THRESHOLD, 0.08, seeds), 0, 1)
         return tables(ORDERED | {d: (ORDERED[d] * 2)[:seeds] for d in ORDERED}, finals.tolist())
 
     assert calibrate(CLAIMS["quickstart.order"], order, datasets=500).reproduced <= 0.05

@@ -16,10 +16,9 @@ import pandas as pd
 from conceptlab.claims import PerSeed, final_value
 from conceptlab.concepts import Class
 from conceptlab.errors import InputError
-from conceptlab.measures import emergence_table
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
 from conceptlab.studies.custom_figures import draw, judged
-from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
+from conceptlab.studies.emergence_claims import emergence, final_claim, order_claim
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import LabelledWorld, World
 from conceptlab.worlds.problems import Problems
@@ -203,7 +202,7 @@ def _tables(results: Results, chosen: Roles) -> dict[str, pd.DataFrame]:
     names = {**dict.fromkeys(chosen.test, "test"), **dict.fromkeys(chosen.train, "train")}
     shown["role"] = shown["class"].map(names).fillna("other")
     asked = shown[shown["role"] != "other"]
-    times = emergence_table(asked, THRESHOLD, by=["seed", "class", "distance", "role"], measure=judged(shown))
+    times = emergence(asked, by=["role"], measure=judged(shown))
     return {"curves": shown.drop(columns="member"), "times": times}
 
 

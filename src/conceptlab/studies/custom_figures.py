@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Class
 from conceptlab.store import Member
-from conceptlab.studies.quickstart_figures import marks_text
+from conceptlab.studies.emergence_claims import THRESHOLD, drawn_by_half
+from conceptlab.studies.quickstart_figures import PALE, marks_text, since_drawn
 from conceptlab.studies.study import Results, Tables
 
-THRESHOLD = 0.8
 _COLUMNS = 4
 _MOST_ROWS = 8
 # Beyond this many classes neither a graph nor trajectories can be read.
@@ -38,13 +38,14 @@ def draw(results: Results, tables: Tables) -> Picture:
     if len(space) <= _MOST_DRAWN:
         figures.draw_graph(ax, space, split, labels_beside=traced)
         if traced:
-            figures.trajectories(ax, curves, space, split)
+            figures.trajectories(ax, since_drawn(curves, judged(curves)), space, split)
     else:
         _numbers_by_distance(ax, member)
 
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Accuracy by concept distance")
     figures.accuracy_by_distance(ax, asked, judged(curves))
+    figures.veil(ax, drawn_by_half(curves, judged(curves)))
     figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
@@ -55,10 +56,11 @@ def draw(results: Results, tables: Tables) -> Picture:
     furthest = max(rows, key=lambda cls: (split.distance(cls), cls))
     figures.panel(ax, "d", f"Class {space.code(furthest)}, variable by variable")
     figures.accuracy_per_variable(ax, curves, space.code(furthest), space.names)
+    figures.veil(ax, drawn_by_half(curves, judged(curves)))
 
     figures.caption(
         page,
-        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {figures.plain(space.order)}. "
+        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {figures.plain(space.order)}. {PALE} "
         f"{marks_text(times, THRESHOLD)}{_correction(curves)}",
     )
     return page

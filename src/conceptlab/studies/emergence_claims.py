@@ -1,15 +1,40 @@
-"""What quickstart and custom both claim of the emergence of classes."""
+"""What quickstart and custom both count and claim of the emergence of classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from conceptlab.claims import SHARE, Claim, PerSeed, group_times, ordering
+from conceptlab.measures import draws_by, emergence_table
 from conceptlab.studies.study import Tables
 
 THRESHOLD = 0.8
 """The accuracy at which a class counts as learnt."""
+
+
+def begun(curves: pd.DataFrame, measure: str = "accuracy") -> pd.Series:
+    """For every row whether the model of its seed draws by then: two training classes are at the threshold. A judge
+    takes the noise of an untrained network for some class, at the first evaluations and often for a held-out one; for
+    two training classes, each where it was asked for, it cannot take it."""
+    joint = (curves["measure"] == measure) & (curves["weights"] == "raw") & (curves["variable"] == "")
+    return draws_by(curves, curves[joint & (curves["distance"] == 0)], ["seed"], THRESHOLD, classes=2)
+
+
+def drawn_by_half(curves: pd.DataFrame, measure: str = "accuracy") -> float:
+    """The step from which half of the seeds draw; infinite if they never do."""
+    first = curves["step"].where(begun(curves, measure)).groupby(curves["seed"]).min()
+    return float(first.fillna(np.inf).median())
+
+
+def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accuracy") -> pd.DataFrame:
+    """When each class emerges in each seed, since the model draws; `by` names further columns to keep."""
+    credited = curves.assign(value=curves["value"].where(begun(curves, measure), 0.0))
+    found = emergence_table(credited, THRESHOLD, by=["seed", "class", "distance", *by], measure=measure)
+    return found.drop(columns="final")  # what a model that never draws ends at is none of these times
 
 
 def order_claim(study: str, statement: str) -> Claim:
@@ -19,8 +44,8 @@ def order_claim(study: str, statement: str) -> Claim:
         paper=study,
         figure="emergence",
         statement=statement,
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances, each the "
-        "geometric mean of its classes",
+        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}, counted since two training "
+        "classes are drawn) over distances, each the geometric mean of its classes",
         measure=_order,
         threshold=1.0,
         side="above",

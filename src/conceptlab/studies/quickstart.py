@@ -15,9 +15,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from conceptlab.claims import PerSeed, accuracy_resolution, final_value
-from conceptlab.measures import emergence_table
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
-from conceptlab.studies.emergence_claims import THRESHOLD, final_claim, order_claim
+from conceptlab.studies.emergence_claims import emergence, final_claim, order_claim
 from conceptlab.studies.quickstart_figures import draw_emergence
 from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
 from conceptlab.worlds import QUICKSTART
@@ -52,8 +51,7 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 def tables(results: Results) -> dict[str, pd.DataFrame]:
     metrics = results.metrics
     shown = metrics[metrics["measure"].isin(["accuracy", "additive", "coordinate", "loss"])]
-    times = emergence_table(metrics, THRESHOLD, by=["seed", "class", "distance"])
-    return {"curves": shown.drop(columns="member"), "times": times}
+    return {"curves": shown.drop(columns="member"), "times": emergence(metrics)}
 
 
 def _held_out(tables: Tables) -> PerSeed:

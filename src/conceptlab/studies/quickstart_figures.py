@@ -10,13 +10,15 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Class, Split
 from conceptlab.store import Member
+from conceptlab.studies.emergence_claims import THRESHOLD, begun, drawn_by_half
 from conceptlab.studies.study import Results, Tables
 
+PALE = "Pale: before half of the seeds draw two training classes; nothing counts in a seed before it does."
 _COLUMNS = 8
 
 
 @figures.house()
-def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> Picture:
+def draw_emergence(results: Results, tables: Tables) -> Picture:
     """(a) trajectories through the concept graph, (b) accuracy by distance, (c) samples over training, (d) what the
     accuracies of single variables predict for the class that is furthest from training."""
     member = results.members[0]
@@ -28,12 +30,13 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
     ax = page.add_subplot(grid[0, 0])
     figures.panel(ax, "a", "Through concept space")
     figures.draw_graph(ax, space, split, labels_beside=True)
-    figures.trajectories(ax, curves, space, split)
+    figures.trajectories(ax, since_drawn(curves), space, split)
 
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Accuracy by concept distance")
     figures.accuracy_by_distance(ax, curves)
-    figures.emergence_marks(ax, times, threshold, first=float(curves["step"].min()))
+    figures.veil(ax, drawn_by_half(curves))
+    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
@@ -43,10 +46,19 @@ def draw_emergence(results: Results, tables: Tables, threshold: float = 0.8) -> 
     furthest = space.code(max(space, key=lambda cls: (split.distance(cls), cls)))
     figures.panel(ax, "d", f"Class {furthest}: predicted from single variables")
     figures.additive_or_multiplicative(ax, curves, furthest)
+    figures.veil(ax, drawn_by_half(curves))
 
     seeds = figures.seeds_text(curves["seed"].nunique())
-    figures.caption(page, f"{seeds}. Digits: {figures.plain(space.order)}. {marks_text(times, threshold)}")
+    figures.caption(
+        page, f"{seeds}. Digits: {figures.plain(space.order)}. {PALE} {marks_text(times, THRESHOLD)}"
+    )
     return page
+
+
+def since_drawn(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame:
+    """What is measured since all seeds draw, for paths through concept space; if some never do, everything."""
+    drawing = begun(curves, measure).groupby(curves["step"]).transform("all")
+    return curves[drawing] if drawing.any() else curves
 
 
 def marks_text(times: pd.DataFrame, threshold: float) -> str:

@@ -15,14 +15,13 @@ from conceptlab.store import Member
 from conceptlab.studies.okawa2023.order import LEVEL, P_TOY, furthest
 from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import begun
-from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
+from conceptlab.studies.quickstart_figures import PALE, marks_text, samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Tables
 from conceptlab.theory.toy import success_probability
 
 _GREY = "#8a8f98"
 _WIDE = 18
 """Pictures in a strip as wide as the page."""
-_PALE = "Pale: before half of the seeds draw two training classes; nothing counts in a seed before it does."
 _TICKS_APART = 0.2
 """Ticks on a square-root axis are at least so far apart, as a share of it."""
 
@@ -50,9 +49,7 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     shown = max(results.members, key=lambda one: len(one.sample_steps))
     figures.panel(ax, "c", f"Drawings through training (seed {shown.recipe.seed})")
     _drawings(ax, shown)
-    figures.caption(
-        page, f"{seeds_of(curves)}. Digits: {space.order}. {_PALE} {marks_text(times, THRESHOLD)}"
-    )
+    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {PALE} {marks_text(times, THRESHOLD)}")
     return page
 
 
@@ -119,7 +116,7 @@ def draw_multiplicative(results: Results, tables: Tables) -> Picture:
         figures.veil(ax, _drawn_by_half(curves))
     figures.caption(
         page,
-        f"{seeds_of(curves)}; steps on a square-root axis. {_PALE} {cls}: "
+        f"{seeds_of(curves)}; steps on a square-root axis. {PALE} {cls}: "
         f"{space.words(space.parse(cls))}. b, dotted: guessing. c: chance that a variable is drawn right at both "
         "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
         "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",
