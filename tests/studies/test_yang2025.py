@@ -31,7 +31,7 @@ from conceptlab.studies.yang2025 import (
 )
 from conceptlab.studies.yang2025.swing_claims import discordant
 from conceptlab.studies.yang2025.symmetric_runs import count_starts, pick, run_tables, turning_points
-from conceptlab.theory import Cell, Sim, Trained, run_cell
+from conceptlab.theory import Cell, Sim, Trained, find_swings, run_cell
 
 MICRO = settings.Size(d=4, samples=64, epochs=12, starts=6, tasks=2)
 TRAINED = ("fig6", "predict")
@@ -134,6 +134,20 @@ def test_swing_table_on_an_oracle_and_on_junk() -> None:
     loss = torch.stack([swing, steady, wiggle], dim=1)
     trained = Trained(steps, torch.zeros(6, 3, 1, 2), loss, loss, None)
     assert networks.swing_table(trained, (0, 1, 2), 0.01)["swings"].tolist() == [True, False, False]
+
+
+def test_a_rise_between_two_records_is_counted() -> None:
+    """Seeds 5 and 73 of one layer in d = 2, as Figure 3 trains them, rise and fall again within the five updates that
+    lie between two records."""
+    run = deep._run("low", 1, settings.SIZES["paper"])
+    trained = run.train((5, 73))
+    assert networks.swing_table(trained, (5, 73), settings.LEVEL)["swings"].all()
+    recorded = (trained.ood_loss / trained.ood_loss[0]).numpy()[trained.steps]
+    assert not find_swings(recorded.T, settings.LEVEL).swings_by.any()
+    table = networks.loss_table(run, trained, (5, 73)).pivot_table(
+        index="epoch", columns="seed", values="ood"
+    )
+    assert np.allclose(table, recorded[networks.drawn(len(recorded))], rtol=1e-6)
 
 
 def test_the_middle_of_a_band_does_not_hang_on_how_near_to_zero_the_quickest_seeds_come() -> None:

@@ -45,15 +45,17 @@ class Network:
 
 
 class Trained(NamedTuple):
-    """What was recorded, in the frame of the concept axes; R steps, B seeds, P probes.
+    """What was recorded, in the frame of the concept axes; R records, B seeds, P probes, U updates.
 
-    A member that diverges holds non-finite values from there on; the others are not affected.
+    The OOD loss is cheap and is kept before the first update and after each, not at the records alone: between two of
+    them it may rise and fall again. A member that diverges holds non-finite values from there on; the others are not
+    affected.
     """
 
     steps: np.ndarray  # (R,)
     outputs: Tensor  # (R, B, P, d); probe 0 is the composition x_b
     training_loss: Tensor  # (R, B) on the whole training set
-    ood_loss: Tensor  # (R, B) at x_b
+    ood_loss: Tensor  # (U+1, B) at x_b
     jacobian: Tensor | None  # (R, B, d, d) at x_b
 
 
@@ -114,19 +116,18 @@ def train(
         members = slice(start, start + group)
         run = _Group(sim, network, [w[members].to(dtype) for w in weights], seeds[members], samples, batch)
         parts.append(run.train(lr, steps, wanted, points.to(dtype), with_jacobian))
-    outputs, losses, jacobians = (
+    outputs, losses, ood, jacobians = (
         torch.cat(column, dim=1) if column[0] is not None else None for column in zip(*parts, strict=True)
     )
     assert outputs is not None
     assert losses is not None
-    outputs = sim.to_axes(outputs)
-    target = sim.to_axes(points[0].to(dtype))
+    assert ood is not None
     axes = sim.axes.to(dtype)
     return Trained(
         steps=np.asarray(wanted),
-        outputs=outputs,
+        outputs=sim.to_axes(outputs),
         training_loss=losses,
-        ood_loss=0.5 * (outputs[:, :, 0] - target).square().sum(-1),
+        ood_loss=ood,
         jacobian=None if jacobians is None else axes.T @ jacobians @ axes,
     )
 
@@ -198,17 +199,24 @@ class _Group:
 
     def train(
         self, lr: float, steps: int, wanted: Sequence[int], points: Tensor, with_jacobian: bool
-    ) -> tuple[Tensor, Tensor, Tensor | None]:
-        outputs, losses, jacobians = [], [], []
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        # Made whole beforehand: small tensors that stay, between weights that are freed at every update, would break
+        # the memory into pieces that fit no weights any more, and it would grow with every record.
+        seeds, dtype = len(self.data), self.data.dtype
+        outputs = torch.empty(len(wanted), seeds, *points.shape, dtype=dtype)
+        losses, ood = torch.empty(len(wanted), seeds, dtype=dtype), torch.empty(steps + 1, seeds, dtype=dtype)
+        jacobians = []
         total = self.data.shape[1]
         per_epoch = math.ceil(total / self.batch)
         rows = torch.arange(len(self.data))[:, None]
         order = torch.empty(0)
+        places = {step: place for place, step in enumerate(wanted)}
         for step in range(steps + 1):
-            if step in wanted:
-                output = forward(self.weights, points.expand(len(self.data), -1, -1), self.activation)[-1]
-                outputs.append(output)
-                losses.append(self._loss())
+            output = forward(self.weights, points.expand(len(self.data), -1, -1), self.activation)[-1]
+            # A rotation changes no distance: there is no need to turn to the axes of the concepts.
+            ood[step] = 0.5 * (output[:, 0] - points[0]).square().sum(-1)
+            if (record := places.get(step)) is not None:
+                outputs[record], losses[record] = output, self._loss()
                 if with_jacobian:
                     jacobians.append(input_jacobian(self.weights, points[0], self.activation))
             if step == steps:
@@ -220,7 +228,8 @@ class _Group:
             slopes = gradients(self.weights, x, self.activation)
             # New tensors, not updates in place: what was recorded or handed in must not change afterwards.
             self.weights = [w.sub(slope, alpha=lr) for w, slope in zip(self.weights, slopes, strict=True)]
-        return torch.stack(outputs), torch.stack(losses), torch.stack(jacobians) if jacobians else None
+        slopes_there = torch.stack(jacobians) if jacobians else None
+        return outputs, losses, ood, slopes_there
 
     def _loss(self) -> Tensor:
         """Training loss (B,). For a linear network ½ tr((W-I)M(W-I)ᵀ) is the same number as the mean over the data,

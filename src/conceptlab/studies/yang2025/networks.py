@@ -26,7 +26,8 @@ RECORDS = 4
 """Records an epoch, unless a run asks for more: half-learning takes half an epoch at the fastest, and crossings are
 interpolated between records."""
 CURVE = 300
-"""A curve in a table has at most so many moments: what can be drawn. Whatever is judged is found on all records."""
+"""A curve in a table has at most so many moments: what can be drawn. Half-learning is found on all records, swings on
+every update."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def output_table(run: Run, trained: Trained, seeds: Sequence[int], probe: int = 
 
 def loss_table(run: Run, trained: Trained, seeds: Sequence[int]) -> pd.DataFrame:
     """`seed`, `epoch`, and the losses as shares of their start: `ood` and `training`."""
-    losses = {"ood": _shares(trained.ood_loss), "training": _shares(trained.training_loss)}
+    ood = _shares(trained.ood_loss)[trained.steps]
+    losses = {"ood": ood, "training": _shares(trained.training_loss)}
     return _curves(run, trained, seeds, losses)
 
 
@@ -132,7 +134,8 @@ def half_table(run: Run, trained: Trained, seeds: Sequence[int]) -> pd.DataFrame
 
 
 def swing_table(trained: Trained, seeds: Sequence[int], level: float) -> pd.DataFrame:
-    """Whether each seed's OOD loss falls, rises by more than `level` of its start, and falls again."""
+    """Whether each seed's OOD loss falls, rises by more than `level` of its start, and falls again. It is looked for on
+    every update: a batch may lift the loss for so few that no record shows it."""
     found = find_swings(_shares(trained.ood_loss).T, level)
     return pd.DataFrame({"seed": seeds, "swings": found.swings_by, "rise": found.largest_ascent})
 
