@@ -224,9 +224,24 @@ def test_identities_hold_and_their_checks_can_fail() -> None:
 
 
 def test_correlated_tasks_swing_only_towards_the_composition() -> None:
-    tasks = jacobian.correlated_tasks(range(4))
-    assert (tasks["towards"] > settings.LEVEL).all()
-    assert (tasks["away"] < 1e-6).all()
+    swings = jacobian.correlated_tasks(range(4)).pivot_table(
+        index="seed", columns="correlation", values="swing"
+    )
+    assert (swings[0.99] > settings.LEVEL).all()
+    assert (swings.loc[:, :0] < 1e-6).all(axis=None)
+    assert swings.columns.tolist() == sorted({*swings.columns, *-swings.columns}), (
+        "as many ways away as towards"
+    )
+
+
+@pytest.mark.parametrize("correlation", [0.0, -0.25, -0.5, -0.75, -0.9, -0.99])
+def test_a_swing_from_any_start_that_does_not_point_there_was_not_predicted(correlation: float) -> None:
+    """One task of three swings from one such start alone."""
+    columns = [c for c in jacobian._CORRELATIONS if c != correlation]
+    rows = [(seed, c, 0.1 if c == 0.99 else 0.0) for seed in range(3) for c in columns]
+    rows += [(seed, correlation, 0.1 if seed == 1 else 0.0) for seed in range(3)]
+    tasks = pd.DataFrame(rows, columns=["seed", "correlation", "swing"])
+    assert jacobian._as_predicted(tasks).low.tolist() == [1.0, 0.0, 1.0]
 
 
 def test_one_layer_does_not_swing_from_small_starts() -> None:

@@ -87,9 +87,12 @@ def one_layer(rng: np.random.Generator, seeds: int, share: float) -> Tables:
 
 def tasks(rng: np.random.Generator, seeds: int, share: float) -> Tables:
     right = rng.random(seeds) < share
-    return {
-        "tasks": pd.DataFrame({"seed": np.arange(seeds), "towards": 0.1, "away": np.where(right, 0.0, 0.1)})
+    columns = {
+        "seed": np.tile(np.arange(seeds), 2),
+        "correlation": np.repeat([0.99, -0.5], seeds),
+        "swing": np.concatenate([np.full(seeds, 0.1), np.where(right, 0.0, 0.1)]),
     }
+    return {"tasks": pd.DataFrame(columns)}
 
 
 def starts(descents: int) -> Builder:

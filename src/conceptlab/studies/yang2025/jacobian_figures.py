@@ -38,11 +38,13 @@ def draw_jacobian(results: Results, tables: Tables) -> Picture:
     _turns(axes[2], tables["turns"])
     figures.panel(axes[3], "d", "Swing where predicted")
     _tasks(axes[3], tables["tasks"])
+    tasks = tables["tasks"]["seed"].nunique()
     figures.caption(
         page,
         f"UUᵀ flow, µ = (1, 2). b: {len(results.seeds)} Gaussian starts of scale .1; median and the middle "
-        "80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: random tasks from "
-        "starts correlated by +.99 (towards) and -.99 (away); 10⁻⁵ or less at the foot.",
+        f"80 %. c: w₁₂ over its peak; dashed: level of w₂₂ predicted for a vanishing start. d: {tasks} random tasks "
+        "(µ₂ from 1.5 to 3, W(0) of size .01 to .1), each from starts that point away from the composition "
+        "(correlation below 0) and to it; 10⁻⁵ or less at the foot.",
     )
     return page
 
@@ -84,31 +86,25 @@ def _turns(ax: Axes, turns: pd.DataFrame) -> None:
 
 
 def _tasks(ax: Axes, tasks: pd.DataFrame) -> None:
-    for column, colour, marker in (("towards", "#7A1F4F", "o"), ("away", figures.distance_colour(0), "s")):
-        name = f"{column} the composition" if column == "towards" else "away from it"
-        ax.scatter(
-            tasks["start"],
-            tasks[column].clip(lower=_FOOT),
-            s=11,
-            color=colour,
-            marker=marker,
-            label=name,
-            lw=0,
-        )
+    """A dot for each task and start, and the share of tasks that swing above."""
+    correlations = sorted(tasks["correlation"].unique())
+    for place, correlation in enumerate(correlations):
+        swings = tasks.loc[tasks["correlation"] == correlation, "swing"]
+        # Side by side within a column, in the order of the tasks: all that do not swing lie on one level.
+        x = place + np.linspace(-0.32, 0.32, len(swings))
+        colour = "#7A1F4F" if correlation > 0 else figures.distance_colour(0)
+        ax.scatter(x, swings.clip(lower=_FOOT), s=3, color=colour, lw=0)
+        share = float((swings > LEVEL).mean())
+        ax.text(place, 0.55, f"{share:.0%}".replace("%", ""), ha="center", va="center", fontsize=6.5)
+    ax.text(-0.45, 1.9, "% of tasks that swing", fontsize=6.5, va="center", color=MUTED)
     ax.axhline(LEVEL, color=MUTED, lw=0.8, ls=(0, (3, 2)))
     ax.annotate(
-        "counts as swing above",
-        (0.0101, LEVEL),
-        (0, 3),
-        textcoords="offset points",
-        fontsize=6.5,
-        color=MUTED,
+        "counts as swing above", (-0.45, LEVEL), (0, 3), textcoords="offset points", fontsize=6.5, color=MUTED
     )
-    ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.set_ylim(5e-6, 2)
-    ax.set_xticks((0.01, 0.03, 0.1), ("0.01", "0.03", "0.1"))
+    ax.set_ylim(5e-6, 4)
+    ax.set_yticks([10.0**power for power in range(-5, 1)])
     ax.minorticks_off()
-    ax.set_xlabel("size of W(0)")
+    ax.set_xticks(range(len(correlations)), [f"{c:g}".replace("0.", ".") for c in correlations], fontsize=6.5)
+    ax.set_xlabel("correlation of the start: away … towards")
     ax.set_ylabel("swing / starting loss")
-    drawing.key(ax, loc="center left")
