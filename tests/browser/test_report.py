@@ -80,6 +80,14 @@ def test_a_picture_that_is_enlarged_is_not_shrunk_to_the_window(driver: WebDrive
     browser.wait("!document.querySelector('dialog[open]')")
 
 
+def _fits(browser: Browser, width: int) -> bool:
+    """Nothing is wider than the window, and no verdict lies beyond the table's edge."""
+    right = "(e) => e.getBoundingClientRect().right"
+    last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
+    inside = f"{last} <= ({right})(document.querySelector('header .scroll'))"
+    return browser.js(f"document.documentElement.scrollWidth <= {width} && {inside}")
+
+
 def test_a_narrow_window_shows_contents_and_verdicts_without_a_long_way(
     driver: WebDriver, tmp_path: Path
 ) -> None:
@@ -89,10 +97,7 @@ def test_a_narrow_window_shows_contents_and_verdicts_without_a_long_way(
     with browser.window(700):
         browser.open(report(runs, tmp_path / "report.html").as_uri(), ".counts")
         assert browser.js("document.querySelector('main').getBoundingClientRect().top") < 500
-        assert browser.js("document.documentElement.scrollWidth <= 700")
-        right = "(e) => e.getBoundingClientRect().right"
-        last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
-        assert browser.js(f"{last} <= ({right})(document.querySelector('header .scroll'))")
+        assert _fits(browser, 700)
 
 
 def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver, tmp_path: Path) -> None:
@@ -102,10 +107,7 @@ def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver,
     with browser.window(390):
         browser.open(report(runs, tmp_path / "report.html").as_uri(), ".counts")
         assert browser.js("document.querySelector('main').getBoundingClientRect().top") < 120
-        assert browser.js("document.documentElement.scrollWidth <= 390")
-        right = "(e) => e.getBoundingClientRect().right"
-        last = f"Math.max(...[...document.querySelectorAll('.verdicts .verdict')].map({right}))"
-        assert browser.js(f"{last} <= ({right})(document.querySelector('header .scroll'))")
+        assert _fits(browser, 390)
         assert not browser.js(listed)
         driver.find_element(By.CSS_SELECTOR, "nav summary").click()
         assert browser.js(listed)

@@ -202,14 +202,19 @@ def test_whatever_else_finds_the_disk_full_is_told_in_one_line(monkeypatch, caps
     ],
 )
 def test_memory_that_runs_out_is_told_in_one_line(monkeypatch, capsys, error):
-    def greedy() -> dict[str, object]:
+    assert "memory ran out; free some, or lower" in _told_of(error, monkeypatch, capsys)
+
+
+def _told_of(error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line by which a command ends that meets this error."""
+
+    def failing() -> dict[str, object]:
         raise error
 
-    monkeypatch.setattr("conceptlab.terminal.listing.listing", greedy)
+    monkeypatch.setattr("conceptlab.terminal.listing.listing", failing)
     assert main(["list", "--json"]) == 2
-    told = capsys.readouterr().err.strip().splitlines()
-    assert len(told) == 1
-    assert "memory ran out; free some, or lower" in told[0]
+    (told,) = capsys.readouterr().err.strip().splitlines()
+    return told
 
 
 def _damaged(error: Exception) -> InputError:
@@ -229,14 +234,8 @@ def _damaged(error: Exception) -> InputError:
     ],
 )
 def test_too_many_open_files_are_told_in_one_line(monkeypatch, capsys, error):
-    def many() -> dict[str, object]:
-        raise error
-
-    monkeypatch.setattr("conceptlab.terminal.listing.listing", many)
-    assert main(["list", "--json"]) == 2
-    told = capsys.readouterr().err.strip().splitlines()
-    assert len(told) == 1
-    assert "too many files are open at once; raise the limit (`ulimit -n 4096`" in told[0]
+    told = _told_of(error, monkeypatch, capsys)
+    assert "too many files are open at once; raise the limit (`ulimit -n 4096`" in told
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="limits are set between fork and exec")

@@ -33,14 +33,6 @@ class Case:
     memory_gib: float | None = None
 
 
-# Hears of a case as soon as it is measured: a benchmark takes minutes, and what was measured outlives a later failure.
-Teller = Callable[[Case], None]
-
-
-def quiet(case: Case) -> None:
-    """Tell nobody."""
-
-
 def blocks(
     step: Callable[[], object], device: torch.device, per_block: int, n: int, warm_up: int
 ) -> list[float]:

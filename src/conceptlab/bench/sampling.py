@@ -8,18 +8,8 @@ from typing import Any
 
 import torch
 
-from conceptlab.bench.measure import (
-    Case,
-    Teller,
-    baselines,
-    blocks,
-    machine,
-    matrix_rate,
-    peak_memory,
-    quiet,
-    summarise,
-)
-from conceptlab.bench.training import NETWORKS, check, forget
+from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
+from conceptlab.bench.training import NETWORKS, Tell, check, forget
 from conceptlab.evaluation import Prompt, generate
 from conceptlab.evaluation.generate import BATCH
 from conceptlab.recipe import Recipe
@@ -35,7 +25,7 @@ STEPS = {"cuda": 50, "cpu": 10}
 
 
 def bench_sample(
-    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Teller = quiet
+    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Tell = lambda _: None
 ) -> dict[str, Any]:
     """Cases in milliseconds per image, and images per second, for each network; each is told when measured."""
     check(networks, members)

@@ -5,28 +5,21 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
 
-from conceptlab.bench.measure import (
-    Case,
-    Teller,
-    baselines,
-    blocks,
-    machine,
-    matrix_rate,
-    peak_memory,
-    quiet,
-    summarise,
-)
+from conceptlab.bench.measure import Case, baselines, blocks, machine, matrix_rate, peak_memory, summarise
 from conceptlab.errors import InputError, unknown
 from conceptlab.executors import cores
 from conceptlab.recipe import Optimiser, Recipe
 from conceptlab.training import Cohort
 from conceptlab.training.cost import model_flops
 from conceptlab.worlds import OKAWA2023, QUICKSTART
+
+# Hears of a case as soon as it is measured: a benchmark takes minutes, and what was measured outlives a later failure.
+Tell = Callable[[Case], object]
 
 NETWORKS: dict[str, Recipe] = {
     "park2024": Recipe(
@@ -59,7 +52,7 @@ MOST_MEMBERS = 256
 
 
 def bench_train(
-    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Teller = quiet
+    networks: Sequence[str], members: Sequence[int], device: torch.device, tell: Tell = lambda _: None
 ) -> dict[str, Any]:
     """Cases and ratios for each network; each case is told when it is measured."""
     check(networks, members)
