@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -13,6 +15,7 @@ from conceptlab.store import FigureRun
 
 VOID = {"meta", "img", "input", "br", "wbr", "line", "link"}
 
+_GZIP = "H4sI"  # how gzip begins, in base64
 
 LOADING = {"src", "href", "data", "poster", "srcset", "action", "xlink:href"}
 
@@ -67,4 +70,9 @@ def draw_picture(run: FigureRun) -> None:
 
 
 def charts(page: Page) -> list[dict[str, list]]:
-    return [json.loads(text) for text in page.scripts if text.startswith('{"data"')]
+    texts = [unpacked(text) for text in page.scripts if text.startswith(_GZIP)]
+    return [json.loads(text) for text in texts if text.startswith('{"data"')]
+
+
+def unpacked(text: str) -> str:
+    return gzip.decompress(base64.b64decode(text)).decode()

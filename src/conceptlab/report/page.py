@@ -15,7 +15,7 @@ import conceptlab
 from conceptlab.claims import Verdict, interval_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
-from conceptlab.report.embed import packed, picture_uris, read_picture
+from conceptlab.report.embed import packed, packed_json, picture_uris, read_picture
 from conceptlab.report.training import Training, training
 from conceptlab.report.words import duration, flatten, number, setting_text
 from conceptlab.store import FigureRun, Signature
@@ -279,5 +279,6 @@ def environment() -> jinja2.Environment:
         "flat": flatten,
         "setting": setting_text,
         "asdict": asdict,
+        "packed_json": packed_json,
     }
     return made

@@ -3,8 +3,24 @@
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
   const data = (element) => JSON.parse(element.querySelector('script[type="application/json"]').textContent);
 
+  // Charts and plotly.js come packed, or they would be half of the page; everything else is there before them.
+  const unpacked = (element) => {
+    const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  };
+  const charts = new Map();
+  const chart = async (element) => {
+    const script = element.querySelector("script");
+    charts.set(element, JSON.parse(await unpacked(script)));
+    script.remove();
+  };
+  const library = async (element) => {
+    const script = document.createElement("script");
+    script.textContent = await unpacked(element);
+    element.replaceWith(script);
+  };
+
   // Charts are drawn when they come into view and again when the theme changes.
-  const charts = new Map(all(".chart").map((element) => [element, data(element)]));
   const themed = (spec) => {
     const { data: traces, layout } = window.theme.chart(spec);
     const looks = {
@@ -27,13 +43,6 @@
     const [cos, sin] = [Math.cos(across), Math.sin(across)];
     Plotly.relayout(element, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + up } });
   };
-  // plotly.js comes packed, or it would be half of the page; everything but the charts is there before it.
-  const unpack = async (element) => {
-    const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
-    const script = document.createElement("script");
-    script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-    element.replaceWith(script);
-  };
   const watch = () => {
     const seen = new IntersectionObserver((entries) => entries.forEach((entry) => {
       const [element, scene] = [entry.target, charts.get(entry.target).layout.scene];
@@ -45,13 +54,13 @@
         delete element.dataset.drawn;
       }
     }), { rootMargin: "400px" });
-    charts.forEach((_, element) => { element.querySelector("script").remove(); element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
+    charts.forEach((_, element) => { element.addEventListener("keydown", (event) => turn(element, event)); seen.observe(element); });
     // Paper shows what nobody scrolled to as well.
     addEventListener("beforeprint", () => charts.forEach((_, element) => element.offsetParent && !element.dataset.drawn && draw(element)));
     window.theme.onChange(() => charts.forEach((_, element) => element.dataset.drawn && draw(element)));
   };
   const plotly = document.getElementById("plotly");
-  if (plotly && charts.size) unpack(plotly).then(watch);
+  if (plotly) Promise.all([library(plotly), ...all(".chart").map(chart)]).then(watch);
 
   // Contents take a whole screen of a narrow window: they are folded there, and never anywhere else.
   const [contents, narrow] = [document.querySelector("nav details"), matchMedia("(max-width: 600px)")];
