@@ -12,7 +12,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
 from conceptlab.figures import Line
-from conceptlab.figures.style import FIELD
+from conceptlab.figures.style import FIELD, MUTED
 from conceptlab.measures import critical_number
 from conceptlab.studies.okawa2023.draw_data import count_axis
 from conceptlab.studies.okawa2023.draw_order import seeds_of
@@ -210,16 +210,30 @@ def draw_distance(results: Results, tables: Tables) -> Picture:
         ax.set_xlabel(f"{title} from {'the centre of training' if column == 'weighted' else 'training'}")
     axes[0].set_xticks(sorted(times["distance"].unique()))
     axes[0].legend(loc="center")  # between two distances, where no point can be
+    _name_altered(axes[1], times, list(tables["signals"]["variable"]))
     costs = ", ".join(
         f"{v} {c:.2g}" for v, c in zip(tables["signals"]["variable"], tables["signals"]["cost"])
     )
     figures.caption(
         page,
         f"{figures.seeds_text(times['seed'].nunique(), band='')}, "
-        "all centres; in the grey field: not within the run. ρ: Spearman over all "
-        f"points (never reached: last). Cost of altering a variable, mean signal over its signal: {costs}.",
+        "all centres; in the grey field: not within the run. In b, below: what differs from the centre. ρ: Spearman "
+        f"over all points (never reached: last). Cost of altering a variable, mean signal over its signal: {costs}.",
     )
     return page
+
+
+def _name_altered(ax: Axes, times: pd.DataFrame, variables: Sequence[str]) -> None:
+    """Under each weighted distance the variables that differ from the centre: which they are is what it tells apart."""
+    codes = times.drop_duplicates("weighted").sort_values("weighted")
+    for place, (at, centre, cls) in enumerate(zip(codes["weighted"], codes["centre"], codes["class"])):
+        altered = [name for name, own, theirs in zip(variables, cls, centre) if own != theirs]
+        text = "all" if len(altered) == len(variables) else " + ".join(altered)
+        # In two rows: variables of nearly the same signal give nearly the same distances.
+        height = 0.03 + 0.06 * (place % 2)
+        ax.text(at, height, text, transform=ax.get_xaxis_transform(), ha="center", fontsize=6, color=MUTED)
+    ax.set_ylim(bottom=0.7 * ax.get_ylim()[0])
+    ax.margins(x=0.12)
 
 
 def _told(group: tuple[Hashable, pd.DataFrame]) -> float:
