@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from conceptlab.studies import Order, Results, run
 from conceptlab.studies.bradley2025 import STUDY, across, locality
 from conceptlab.studies.okawa2023 import recipes as okawa2023
 from conceptlab.studies.park2024 import recipes as park2024
+from conceptlab.studies.study import Scale
 
 
 def test_networks_generalise_when_all_their_held_out_classes_have_come() -> None:
@@ -44,14 +46,37 @@ def test_what_a_judge_reads_in_noise_is_no_generalisation() -> None:
     assert found["time"].tolist() == [np.inf]
 
 
-def test_members_are_shared_with_the_other_papers_studies() -> None:
-    for scale in ("tiny", "small", "paper"):
-        mine = {recipe.hash for recipe in across._recipes(scale, (0, 1))}
-        theirs = okawa2023.ablation(scale, (0, 1)) + park2024.sweep(scale, (0, 1))
-        assert mine <= {recipe.hash for recipe in theirs}
-        named = {across.setting_of(recipe, scale) for recipe in theirs}
-        assert {study for study, _ in named} == {"okawa2023", "park2024"}
-        assert len(named) == len(theirs) / 2
+@pytest.mark.parametrize("scale", ["tiny", "small", "paper"])
+def test_networks_are_those_of_the_other_papers(scale: Scale) -> None:
+    networks, separations = okawa2023.ablation(scale, (0, 1)), park2024.sweep(scale, (0, 1))
+    mine = across._recipes(scale, (0, 1))
+    shared = {recipe.hash for recipe in networks}
+    assert any(recipe.hash in shared for recipe in mine)
+    # Those of park2024 are trained once more, with what is asked of their inside.
+    trained = {replace(recipe, evaluation=separations[0].evaluation).hash for recipe in separations}
+    for recipe in mine:
+        asked = {part["name"] for part in recipe.evaluation.measurements}
+        assert {"accuracy", "locality", "orthogonality"} <= asked
+        plain = replace(recipe, evaluation=separations[0].evaluation)
+        assert recipe.hash in shared or plain.hash in trained
+    named = {across.setting_of(recipe, scale) for recipe in networks + separations}
+    assert {study for study, _ in named} == {"okawa2023", "park2024"}
+    assert len(named) == len(networks + separations) / 2
+
+
+def test_reach_leaves_out_the_pixel_itself() -> None:
+    rows = [("4", "pixel_reach", 0.3), ("4", "condition_share", 0.9), ("4|0", "pixel_mass", 0.4)]
+    rows += [
+        ("4|1", "pixel_mass", 0.5),
+        ("-4", "pixel_reach", 0.0),
+        ("-4", "condition_share", 0.1),
+        ("-4|0", "pixel_mass", 1),
+    ]
+    metrics = pd.DataFrame(rows, columns=["variable", "measure", "value"]).assign(member="a")
+    found = across.reach_by_level(metrics).set_index("level")
+    assert found.loc[4, "pixel_reach"] == pytest.approx(0.5)
+    assert np.isnan(found.loc[-4, "pixel_reach"]), "of nothing there is no share"
+    assert found["condition_share"].to_dict() == {-4: 0.1, 4: 0.9}
 
 
 def test_locality_without_its_measurement_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,4 +108,8 @@ def test_across_runs_tiny(tmp_path: Path) -> None:
     order = Order(STUDY, (STUDY.figure("across"),), "tiny", (0,), {})
     (made,) = run(order, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
     assert len(made.verdicts) == 3
-    assert set(made.tables["members"]["study"]) == {"okawa2023", "park2024"}
+    members, levels = made.tables["members"], made.tables["levels"]
+    assert set(members["study"]) == {"okawa2023", "park2024"}
+    found = members[["reach", "orthogonality_pixels", "orthogonality_bottleneck", "last"]]
+    assert np.isfinite(found.to_numpy(dtype=float)).all()
+    assert sorted(levels["level"]) == [-4, -4, 4, 4]

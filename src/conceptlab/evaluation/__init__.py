@@ -1,6 +1,7 @@
 """What needs a live model: generation and the measurements made while it trains."""
 
 from conceptlab.evaluation.accuracy import Accuracy
+from conceptlab.evaluation.angles import Orthogonality
 from conceptlab.evaluation.composition import Composition
 from conceptlab.evaluation.cost import drawn_images, evaluation_flops, first_images
 from conceptlab.evaluation.edges import Edges
@@ -47,6 +48,7 @@ __all__ = [
     "Locality",
     "Measurement",
     "Norms",
+    "Orthogonality",
     "OverPrompting",
     "Patch",
     "Prompt",

@@ -1,8 +1,8 @@
 """`across`: the measures of this paper on the models of two others. Is the network that generalises earlier also more
 local, and are its concepts at right angles?
 
-The members are those of okawa2023 (the base and its ablation: networks that differ) and park2024 (separations of the
-colour), not copies of them: locality is measured on their last weights, which every member keeps.
+The networks are those of okawa2023's `ablation` (they differ) and of park2024's sweep (one network, separations of the
+colour), looked into at the end of their training (`studies.inside`).
 """
 
 from __future__ import annotations
@@ -11,43 +11,28 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import torch
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, within_correlation
-from conceptlab.concepts import Class
-from conceptlab.evaluation import locality
-from conceptlab.evaluation.feature_maps import Bottleneck, concept_features, pixels
-from conceptlab.evaluation.locality_rows import seen_pixels
-from conceptlab.evaluation.norms import fixed_batch
-from conceptlab.executors.draw import load_process
-from conceptlab.measures import draws_by, emergence_table, measured_cosines, orthogonality
+from conceptlab.measures import draws_by, emergence_table
 from conceptlab.recipe import Recipe
-from conceptlab.store import Member
 from conceptlab.studies.bradley2025.draw_across import draw_across
 from conceptlab.studies.bradley2025.settings import PAPER
+from conceptlab.studies.inside import looked_into
 from conceptlab.studies.okawa2023 import recipes as okawa2023
 from conceptlab.studies.okawa2023.settings import SWEEP_SEEDS
-from conceptlab.studies.okawa2023.tables import at_common_steps
 from conceptlab.studies.park2024 import recipes as park2024
 from conceptlab.studies.study import Figure, Results, Scale
 
 THRESHOLD = 0.5
 """The accuracy of held-out classes at which a network counts as generalising."""
-_LEVELS: dict[Scale, tuple[float, ...]] = {
-    "tiny": (-4.0, 4.0),
-    "small": (-4.0, -2.0, 0.0, 2.0, 4.0),
-    "paper": (-4.0, -2.0, 0.0, 2.0, 4.0),
-}
-_IMAGES: dict[Scale, int] = {"tiny": 4, "small": 16, "paper": 16}
-_FEATURE_IMAGES: dict[Scale, int] = {"tiny": 20, "small": 200, "paper": 400}
-_FEATURE_LEVEL = -2.0
-"""The noise at which a bottleneck is read: little, as features of images are asked for."""
 
 
 def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    networks = okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]])
+    separations = [looked_into(recipe, scale) for recipe in park2024.sweep(scale, seeds)]
     if scale == "tiny":  # one network of each paper proves the pipeline
-        return [*okawa2023.base(scale, seeds), *park2024.sweep(scale, seeds)[: len(seeds)]]
-    return [*okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]]), *park2024.sweep(scale, seeds)]
+        return [networks[0], *separations[: len(seeds)]]
+    return networks + separations
 
 
 def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:
@@ -58,18 +43,36 @@ def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:
 
 
 def _tables(results: Results) -> dict[str, pd.DataFrame]:
-    found = [measure_member(member, results.scale) for member in results.members]
-    times = generalisation_times(_comparable(results))
-    members = pd.DataFrame([row for row, _ in found])
-    members = members.join(times, on="member")
-    return {"members": members, "levels": pd.concat([levels for _, levels in found], ignore_index=True)}
-
-
-def _comparable(results: Results) -> pd.DataFrame:
-    """The metrics, those of okawa2023 at the steps that all its members have: its base is measured more often."""
+    """`members`: for each when it generalises, its reach at the highest noise and the angles of its concepts; `levels`:
+    its reach, and how much its condition decides, over noise."""
+    rows = [
+        (member.id, *setting_of(member.recipe, results.scale), member.recipe.seed)
+        for member in results.members
+    ]
+    named = pd.DataFrame(rows, columns=["member", "study", "setting", "seed"])
     metrics = results.metrics
-    circles = metrics["member"].isin([m.id for m in results.members if m.recipe.world["name"] == "circles"])
-    return pd.concat([at_common_steps(metrics[~circles], ["member"]), metrics[circles]], ignore_index=True)
+    levels = reach_by_level(metrics)
+    highest = levels[levels["level"] == levels["level"].max()].set_index("member")["pixel_reach"]
+    angles = metrics[metrics["measure"] == "orthogonality"]
+    angles = angles.pivot(index="member", columns="variable", values="value").add_prefix("orthogonality_")
+    members = named.join(highest.rename("reach"), on="member").join(angles, on="member")
+    return {
+        "members": members.join(generalisation_times(metrics), on="member"),
+        "levels": named.merge(levels, on="member"),
+    }
+
+
+def reach_by_level(metrics: pd.DataFrame) -> pd.DataFrame:
+    """`level`, `pixel_reach` and `condition_share` of every member. Reach is that of the response to other pixels: the
+    estimate holds the noisy pixel itself by construction (as in `locality`)."""
+    names = ["pixel_reach", "condition_share"]
+    by = ["member", "variable"]
+    found = metrics[metrics["measure"].isin(names)].pivot(index=by, columns="measure", values="value")
+    own = metrics[(metrics["measure"] == "pixel_mass") & metrics["variable"].str.endswith("|0")]
+    own = own.assign(variable=own["variable"].str.removesuffix("|0")).set_index(by)["value"]
+    others = (1 - own).where(own < 1)  # of nothing there is no share
+    found["pixel_reach"] /= others
+    return found[names].reset_index().assign(level=lambda rows: rows["variable"].astype(float))
 
 
 def generalisation_times(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -86,40 +89,6 @@ def generalisation_times(metrics: pd.DataFrame) -> pd.DataFrame:
     logs = times.assign(time=np.log(times["time"].fillna(np.inf)))
     found = logs.groupby("member")[["time", "final", "last"]].mean()
     return found.assign(time=np.exp(found["time"]))
-
-
-def measure_member(member: Member, scale: Scale) -> tuple[dict[str, object], pd.DataFrame]:
-    """One row of scalars, and `level`, `pixel_reach`, `condition_share` over noise."""
-    recipe, world = member.recipe, member.world
-    study, setting = setting_of(recipe, scale)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    denoiser, process = member.model().to(device), load_process(member).to(device)
-    batch = fixed_batch(recipe, _IMAGES[scale])
-    named = {"member": member.id, "study": study, "setting": setting, "seed": recipe.seed}
-    rows = []
-    for gamma in _LEVELS[scale]:
-        level = locality.Level(denoiser, process, recipe.prediction, gamma)
-        seen = seen_pixels(recipe, batch, level, places=2)
-        reach = locality.reach_to_others(seen.response, seen.places)
-        rows.append(named | {"level": gamma, "pixel_reach": reach, "condition_share": seen.condition_share})
-    centre = centre_of(member)
-    bottleneck = Bottleneck(
-        locality.Level(denoiser, process, recipe.prediction, _FEATURE_LEVEL),
-        world.condition(centre),
-        recipe.pixels,
-    )
-    scores = {}
-    for name, feature in (("pixels", pixels), ("bottleneck", bottleneck)):
-        groups, base = concept_features(world, centre, feature, _FEATURE_IMAGES[scale], recipe.seed)
-        scores[f"orthogonality_{name}"] = orthogonality(measured_cosines(groups, base))
-    levels = pd.DataFrame(rows)
-    return named | {"reach": levels["pixel_reach"].iloc[-1], **scores}, levels
-
-
-def centre_of(member: Member) -> Class:
-    """The training class that has most of the others as neighbours."""
-    space, train = member.world.space, member.split.train
-    return max(train, key=lambda cls: sum(space.distance(cls, other) == 1 for other in train))
 
 
 # --- claims ---

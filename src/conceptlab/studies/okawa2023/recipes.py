@@ -1,7 +1,8 @@
 """The sweeps of okawa2023: pure functions from a scale and seeds to recipes.
 
-Sweeps meet: whatever has the minimal training set and no other change *is* the base member, so figures share it. What
-a member is, is read back from its recipe (`*_of`), never from its place in a list: members may fail or be missing.
+Sweeps meet: whatever has the minimal training set and no other change *is* the base member, so figures share it; only
+`ablation` asks more of its members and has a base of its own. What a member is, is read back from its recipe (`*_of`),
+never from its place in a list: members may fail or be missing.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from conceptlab.concepts import ConceptSpace, Split, Variable
 from conceptlab.recipe import Recipe, flatten
+from conceptlab.studies.inside import looked_into
 from conceptlab.studies.okawa2023.settings import FOUR, MEASUREMENTS, MINIMAL, SETTINGS, base, swept
 from conceptlab.studies.study import Scale
 from conceptlab.worlds import build as build_world
@@ -214,10 +216,11 @@ def four(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 
 
 def ablation(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
-    found = base(scale, seeds)
+    """The base and each switch, all looked into: they are the networks that differ of bradley2025's `across`."""
+    found = swept(scale, seeds)
     for settings in SETTINGS[scale].switches.values():
         found += vary(swept(scale, seeds), settings)
-    return found
+    return [looked_into(recipe, scale) for recipe in found]
 
 
 def switch_of(recipe: Recipe, scale: Scale) -> str:
