@@ -65,6 +65,13 @@ def test_probabilities_of_junk_are_probabilities(judge: Probe, linear: Probe) ->
             assert torch.allclose(table.sum(1), (table.amax(1) > 0).float(), atol=1e-5)
 
 
+def test_nothing_is_read_in_an_image_with_a_pixel_that_is_no_number(judge: Probe, linear: Probe) -> None:
+    images = WORLD.sample((0, 0, 0), 3, seed=0).images.clone()
+    images[1, 0, 5, 7] = float("nan")
+    for probe in (judge, linear, AnalyticProbe(WORLD)):
+        assert probe.predict(images).tolist() == [[0, 0, 0], [-1, -1, -1], [0, 0, 0]]
+
+
 def test_a_probe_told_so_reads_nothing_in_blank_images() -> None:
     probe = train_probe(WORLD, "cnn", images_per_class=20, fitting=Fitting(steps=5, blank=0.25))
     ground = torch.ones(1, 3, 16, 16)
