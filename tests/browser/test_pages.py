@@ -259,6 +259,13 @@ def test_the_designer_follows_counts_and_values(browser: Browser) -> None:
     count.send_keys("50", Keys.TAB)
     browser.wait(f"{command}.includes('\"111\": 50')")
     browser.wait(f"!{order}.includes('distance 2')")
+    for wrong in ("-5", "1.5"):
+        count.send_keys(Keys.CONTROL, "a")
+        count.send_keys(wrong, Keys.TAB)
+        browser.wait(f"{order}.includes('111: not a whole number from 0 to 100,000')")
+        count.send_keys(Keys.CONTROL, "a")
+        count.send_keys("7", Keys.TAB)
+        browser.wait(f"!{order}.includes('whole number')")
     green = "//label[contains(., 'green')]//input"
     browser.driver.find_element(By.XPATH, green).click()
     browser.wait(f"{command}.includes('green')")

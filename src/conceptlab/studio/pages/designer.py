@@ -37,6 +37,7 @@ _START = {
     "background": ["white"],
 }
 _COUNT = 500
+_MOST = 100_000
 
 
 def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
@@ -136,6 +137,7 @@ def register(app: Dash, studio: Studio) -> None:
             settings = world_settings(_chosen(values))
             world = world_of(settings)
             given = {i["code"]: int(n or 0) for i, n in zip(ids, counts)}
+            unread = [code for code, n in zip(given, counts) if n is None]
             split = Split(world.space, {code: n for code, n in given.items() if n > 0})
         except InputError as error:
             return no_update, problem(str(error)), "", ""
@@ -143,7 +145,8 @@ def register(app: Dash, studio: Studio) -> None:
         chart = themed(concept_space_chart(None, split))
         chart["layout"]["uirevision"] = world.space.order
         python = html.Details([html.Summary("The same in Python"), command(python_of(all_settings))])
-        return chart, _order(expectations(split)), command(command_of(all_settings)), python
+        order = [*_unread(unread), _order(expectations(split))]
+        return chart, order, command(command_of(all_settings)), python
 
 
 def _chosen(values: list[list[str]]) -> dict[str, list[str]]:
@@ -162,7 +165,7 @@ def _tiles(world: World, seen: dict[str, int]) -> html.Div:
         image = (255 * world.sample(cls, 1, seed=1).images[0].numpy()).round().astype(np.uint8)
         source = pixels_uri(world.on_paper(image).transpose(1, 2, 0), exact=True)
         count = dcc.Input(
-            type="number", min=0, max=100_000, step=1, value=seen.get(code, 0), debounce=0.3,
+            type="number", min=0, max=_MOST, step=1, value=seen.get(code, 0), debounce=0.3,
             id={"designer": "count", "code": code}, className="count",
         )  # fmt: skip
         tiles.append(
@@ -176,6 +179,12 @@ def _tiles(world: World, seen: dict[str, int]) -> html.Div:
             )
         )
     return html.Div(tiles, className="tiles")
+
+
+def _unread(codes: list[str]) -> list[Any]:
+    """What cannot be read in the fields of classes, which browsers give as nothing."""
+    numbers = f"a whole number from 0 to {_MOST:,}"
+    return [problem(f"{', '.join(codes)}: not {numbers}, so no image is counted")] if codes else []
 
 
 def _order(found: list[Expected]) -> html.Ol:
