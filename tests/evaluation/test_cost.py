@@ -12,7 +12,7 @@ from torch import Tensor
 from conceptlab import executors
 from conceptlab.concepts import Split
 from conceptlab.denoisers import Denoiser
-from conceptlab.evaluation import Context, Live, build, composition, evaluation_flops
+from conceptlab.evaluation import Context, Live, build, composition, drawn_images, evaluation_flops
 from conceptlab.recipe import Evaluation, Part, Recipe
 from conceptlab.store import Store
 from conceptlab.training import Cohort
@@ -53,6 +53,7 @@ class Passes:
         {"name": "norms", "batch": 6},
         {"name": "norms", "batch": 200},
         {"name": "full_sampling", "images": 3, "evaluations": 2, "steps": 5},
+        {"name": "orthogonality", "images": 3},
     ],
 )
 def test_a_run_makes_the_passes_that_are_planned(tmp_path, monkeypatch, measurement: Part, ema: bool) -> None:
@@ -103,3 +104,12 @@ def test_measurements_of_objects_make_the_passes_that_are_planned(
         for weights in evaluation.weights:
             list(made.rows(Live(context, step, weights, *cohort.member(0, weights), {}, {})))
     assert passes.seen == planned > 0
+
+
+def test_what_is_drawn_to_be_shown_is_planned_too() -> None:
+    evaluation = Evaluation(probe={"name": "detector"}, measurements=({"name": "length", "most": 3},))
+    recipe = Recipe(world=WORLD, train={"1": 8}, denoiser=UNET, evaluation=evaluation)
+    few, many = (
+        drawn_images(replace(recipe, evaluation=replace(evaluation, shown=shown)), 4) for shown in (1, 4)
+    )
+    assert many - few == 3 * len(build_world(**WORLD).space.classes)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from functools import lru_cache
+
+import torch
 
 from conceptlab.concepts import Class, Split
-from conceptlab.denoisers import Denoiser
 from conceptlab.denoisers import build as build_denoiser
-from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation.feature_maps import Bottleneck, concept_features, pixels
@@ -40,29 +42,41 @@ class Orthogonality(Measurement):
         recipe, world = context.recipe, context.world
         if len(world.space.names) < 2:
             raise InputError("measurement 'orthogonality' needs a world of two variables or more")
-        shapes = {"image_shape": world.image_shape, "condition_shape": world.condition_shape}
-        # It is looked for here: a network without a bottleneck is told before it is trained, not after.
-        with one_thread():
-            denoiser = build_denoiser(seed=recipe.seed, **shapes, **recipe.denoiser).eval()
-            self._bottleneck(context, denoiser, build_process(**recipe.process))
+        parts = (json.dumps(dict(part), sort_keys=True) for part in (recipe.denoiser, recipe.process))
+        _seek_bottleneck(world.image_shape, world.condition_shape, *parts, recipe.prediction, self.module)
 
     def own_passes(self, context: Context) -> int:
-        return self.images * (1 + len(context.world.space.altered(centre_of(context.split))))
+        sought = 1 if self.module is None else 0
+        return sought + self.images * (1 + len(context.world.space.altered(centre_of(context.split))))
 
     def rows(self, live: Live) -> Iterable[Row]:
         if not is_judged(live):
             return
         context, world = live.context, live.context.world
-        maps = {"pixels": pixels, "bottleneck": self._bottleneck(context, live.denoiser, live.process)}
-        for name, feature in maps.items():
-            centre, seed = centre_of(context.split), context.recipe.seed
+        centre, seed = centre_of(context.split), context.recipe.seed
+        level = Level(live.denoiser, live.process, context.recipe.prediction, self.level)
+        bottleneck = Bottleneck(level, world.condition(centre), context.recipe.pixels, self.module)
+        for name, feature in {"pixels": pixels, "bottleneck": bottleneck}.items():
             groups, base = concept_features(world, centre, feature, self.images, seed)
             yield Row("", name, "orthogonality", orthogonality(measured_cosines(groups, base)))
 
-    def _bottleneck(self, context: Context, denoiser: Denoiser, process: Process) -> Bottleneck:
-        recipe, condition = context.recipe, context.world.condition(centre_of(context.split))
-        level = Level(denoiser, process, recipe.prediction, self.level)
-        return Bottleneck(level, condition, recipe.pixels, self.module)
+
+@lru_cache(maxsize=64)
+def _seek_bottleneck(
+    image_shape: tuple[int, int, int],
+    condition_shape: tuple[int, ...],
+    denoiser: str,
+    process: str,
+    prediction: str,
+    module: str | None,
+) -> None:
+    """Refuse a network without a bottleneck before it is trained; once for all recipes that share it."""
+    with one_thread():
+        network = build_denoiser(
+            image_shape=image_shape, condition_shape=condition_shape, seed=0, **json.loads(denoiser)
+        )
+        level = Level(network.eval(), build_process(**json.loads(process)), prediction, 0.0)
+        Bottleneck(level, torch.zeros(condition_shape), "unit", module)
 
 
 def centre_of(split: Split) -> Class:

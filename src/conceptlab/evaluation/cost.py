@@ -45,6 +45,7 @@ def drawn_images(recipe: Recipe, images: int) -> int:
         world.condition_shape,
         tuple(recipe.train),
         recipe.condition_dropout > 0,
+        recipe.evaluation.shown,
         asked,
         images,
     )
