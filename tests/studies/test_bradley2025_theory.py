@@ -120,6 +120,7 @@ def separations(rng: Rng, seeds: int, strength: float) -> Tables:
     for seed, separation in itertools.product(range(seeds), (0.2, 0.3, 0.4)):
         own = rng.normal()
         reach, time = 10 * separation + own, np.exp(5 * separation + strength * own + rng.normal())
+        time = time if time < 20 else np.inf  # some never generalise
         rows.append((seed, "park2024", f"{separation:g}", reach, time))
     return {"members": pd.DataFrame(rows, columns=["seed", "study", "setting", "reach", "time"])}
 
@@ -224,6 +225,16 @@ def test_what_is_not_orthogonal_is_no_counterexample() -> None:
     tables = pairs(np.random.default_rng(0), 8, 0.2)
     tables["counterexample"]["cosine_entangled"] = 0.3
     assert _verdict(CLAIMS["features.not-sufficient"], tables) == "inconclusive"
+
+
+def test_a_separation_at_which_no_network_generalises_says_nothing_and_hides_nothing() -> None:
+    tables = separations(np.random.default_rng(0), 5, 4.0)
+    measure = CLAIMS["across.seeds"].measure
+    alone = measure(tables)
+    never = tables["members"].query("setting == '0.2'").assign(setting="0.1", time=np.inf)
+    both = measure({"members": pd.concat([tables["members"], never], ignore_index=True)})
+    assert both.unknown == alone.unknown == 0
+    assert np.sign(both.low.mean()) == np.sign(alone.low.mean()) == 1
 
 
 # --- figures ---
