@@ -59,6 +59,7 @@ def test_networks_are_those_of_the_other_papers(scale: Scale) -> None:
         assert {"accuracy", "locality", "orthogonality"} <= asked
         plain = replace(recipe, evaluation=separations[0].evaluation)
         assert recipe.hash in shared or plain.hash in trained
+        assert recipe.evaluation_steps() in [r.evaluation_steps() for r in (networks[0], separations[0])]
     named = {across.setting_of(recipe, scale) for recipe in networks + separations}
     assert {study for study, _ in named} == {"okawa2023", "park2024"}
     assert len(named) == len(networks + separations) / 2
