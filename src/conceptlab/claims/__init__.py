@@ -1,7 +1,7 @@
 """Claims: per-seed numbers in, verdicts out. How a verdict comes about is told in `docs/claims.md`."""
 
 from conceptlab.claims.calibration import Rates, calibrate, permuted
-from conceptlab.claims.claim import SHARE, Claim, Tables, definitions_hash
+from conceptlab.claims.claim import CORRELATION, SHARE, Claim, Tables, definitions_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
@@ -28,6 +28,7 @@ from conceptlab.claims.values import NoData, PerSeed, difference, geometric_mean
 from conceptlab.claims.verdict import Verdict, read_claims, to_json, write_claims
 
 __all__ = [
+    "CORRELATION",
     "NO_FAILURES",
     "SHARE",
     "Claim",

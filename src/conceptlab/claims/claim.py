@@ -47,6 +47,8 @@ SIDES = ("above", "below", "within")
 
 SHARE = (0.0, 1.0)
 """The limits of a share, such as an accuracy."""
+CORRELATION = (-1.0, 1.0)
+"""Those of a correlation whose interval is taken on the plain scale."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, within_correlation
+from conceptlab.claims import CORRELATION, Claim, NoData, PerSeed, Tables, correlation, within_correlation
 from conceptlab.measures import draws_by, emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_across import draw_across
@@ -155,6 +155,7 @@ CLAIMS = (
         measure=lambda tables: _over_seeds(tables, "reach"),
         threshold=0.0,
         side="above",
+        limits=CORRELATION,
     ),
 )
 

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from conceptlab.claims import (
+    CORRELATION,
     NoData,
     PerSeed,
     Tables,
@@ -80,7 +81,7 @@ FREQUENCY = (
     claim_of(
         "frequency", "delay", "The rarer a concept is drawn, the more steps its unseen combinations take.",
         f"Spearman correlation of the share of draws with the emergence time {AT} of unseen classes",
-        measure=_delay, threshold=0.0, side="below", resolution=_ONE_SWAP,
+        measure=_delay, threshold=0.0, side="below", resolution=_ONE_SWAP, limits=CORRELATION,
     ),
     claim_of(
         "frequency", "composing", "Composing a rare concept takes more steps than drawing it as it was seen.",
@@ -112,7 +113,7 @@ CORRELATION = (
         "correlation", "leaves-product",
         "Correlated concepts no longer multiply: what goes against the correlation falls below the product.",
         "Spearman correlation of the training correlation with joint accuracy - product, classes against it",
-        measure=_leaves_product, threshold=0.0, side="below", resolution=_ONE_SWAP,
+        measure=_leaves_product, threshold=0.0, side="below", resolution=_ONE_SWAP, limits=CORRELATION,
     ),
 )  # fmt: skip
 

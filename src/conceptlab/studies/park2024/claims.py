@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from conceptlab.claims import SHARE, Claim, accuracy_resolution
+from conceptlab.claims import CORRELATION, SHARE, Claim, accuracy_resolution
 from conceptlab.studies.park2024 import statistics as stats
 from conceptlab.studies.park2024.recipes import SIZES
 from conceptlab.studies.park2024.tables import THRESHOLD
@@ -119,6 +119,7 @@ FIG3 = (
         partial(stats.within_separations, "capability", "behaviour", delays=True),
         threshold=0.0,
         side="above",
+        limits=CORRELATION,
     ),
 )
 FIG4 = (
@@ -152,6 +153,7 @@ FIG4 = (
         partial(stats.within_separations, "turn", "capability", delays=True),
         threshold=0.0,
         side="above",
+        limits=CORRELATION,
     ),
 )
 FIG5 = (
@@ -173,6 +175,7 @@ FIG5 = (
         partial(stats.within_separations, "disentangled", "capability"),
         threshold=0.0,
         side="above",
+        limits=CORRELATION,
     ),
 )
 FIG8 = (
