@@ -25,7 +25,7 @@ from conceptlab.theory.artefacts import lowest_eigenvalue, script_strengths, ste
 _SIM = Sim((0.7, 1.7, 3.0), SIGMA)
 _ETA, _SCALE, _POINTS = 0.01, 0.1, 250
 _STEPS: dict[Scale, int] = {"tiny": 2500, "small": 10_000, "paper": 10_000}
-_MOST_STARTS = 20  # stepping W is slow, and every start tells the same
+_MOST_STARTS = 20  # stepping W is slow
 _SCRIPTS, _DESCENT = "as in the scripts", "gradient descent on U"
 
 
