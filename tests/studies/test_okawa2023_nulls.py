@@ -190,6 +190,15 @@ def test_scatter_about_the_product_is_no_departure_from_it() -> None:
     assert not leaving(table)["leaves"].any()
 
 
+@pytest.mark.parametrize(("depth", "verdict"), [(0.002, "inconclusive"), (0.3, "reproduced")])
+def test_differences_that_no_images_resolve_are_no_departure(depth: float, verdict: str) -> None:
+    """In perfect order in every seed, which is all that a rank would see."""
+    below = depth * np.linspace(0, 1, 5) * (1 + 0.01 * np.arange(SEEDS)[:, None])
+    table = fake.TRENDS["correlation.leaves-product"](below)["departures"]
+    table["correlation"] /= 4
+    assert _judged("correlation.leaves-product", {"departures": table}).verdict == verdict
+
+
 def test_where_the_joint_accuracy_leaves_the_product_is_told() -> None:
     below = np.array([[0.0, 0.0, 0.01, 0.10, 0.30]] * SEEDS) + 0.001 * np.arange(SEEDS)[:, None] * [
         0,
