@@ -75,6 +75,7 @@ def draw_frequency(results: Results, tables: Tables) -> Picture:
     """Emergence time against the share of a class, for three ways of being rare: (a) unseen classes that need its
     value, (b) the class itself."""
     times = tables["times"]
+    times = times[times["role"].isin(["in", "out"])]
     last = float(times["last"].max())
     page = figures.figure(columns=2, height=2.9)
     axes = page.subplots(1, 2, sharey=True)
