@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -88,8 +89,8 @@ def test_the_notebook_runs_on_the_same_members(runs, monkeypatch):
 def test_elicit_answers_for_a_run_and_shows_images(runs, tmp_path, capsys):
     sheet = tmp_path / "elicit.png"
     assert main(["elicit", str(runs["fig2"].path), "--class", "11", "--n", "4", "--out", str(sheet)]) == 0
-    said = capsys.readouterr().out
-    assert "It can" in said
+    said = " ".join(capsys.readouterr().out.split())
+    assert "may be noise" in said, "a dozen steps draw no training class"
     assert "search" in said
     with Image.open(sheet) as picture:
         assert picture.width > 800  # large enough to see, whatever the resolution of the world
@@ -107,13 +108,31 @@ def test_an_answer_tells_can_from_does(runs):
             [(last, "redraws", "draw 0", plain), (last, "latent", "all × 2", latent)],
             columns=["step", "way", "prompt", "accuracy"],
         )
-        none = answer.trained.iloc[:0]
-        return type(answer)(answer.code, ways, none, answer.images, answer.shown).sentence
+        none, drawn = answer.trained.iloc[:0], answer.seen.assign(value=1.0)
+        return replace(answer, ways=ways, trained=none, seen=drawn).sentence
 
     assert told(0.1, 0.9).startswith("It can, but does not")
     assert "latent (all × 2) in 90%" in told(0.1, 0.9)
     assert told(0.8, 0.9).startswith("It can and does")
     assert told(0.1, 0.2).startswith("It cannot yet")
+
+
+def test_a_model_that_draws_nothing_yet_is_credited_with_nothing(runs):
+    answer = elicit(runs["fig2"].members[0], "11", images=4)
+    steps = sorted(answer.seen["step"].unique())
+    ways = pd.DataFrame(
+        [(step, "redraws", "draw 0", 1.0) for step in steps], columns=["step", "way", "prompt", "accuracy"]
+    )
+
+    def told(*accuracies: float) -> str:
+        seen = pd.DataFrame({"step": steps, "class": "00", "value": accuracies})
+        return replace(answer, ways=ways, trained=answer.trained.iloc[:0], seen=seen).sentence
+
+    assert len(steps) == 3
+    assert told(1.0, 1.0, 1.0).endswith(f"at step {steps[0]} already.")
+    assert told(0.0, 0.0, 0.25).startswith("Nothing is credited to it: it does not draw")
+    assert f"(class 00 in 25% of images at step {steps[2]})" in told(0.0, 0.0, 0.25)
+    assert told(0.0, 0.0, 1.0).endswith(f"at step {steps[2]} already."), "what it drew before was noise"
 
 
 def test_sampling_is_checked_before_during_and_after_emergence(runs):

@@ -32,11 +32,12 @@ ORDINARY = "redraws"
 @dataclass(frozen=True)
 class Elicitation:
     """What was found: `ways` has a row for each kept checkpoint and way of asking; `images` a row of pictures for each
-    of `shown`, from the last checkpoint."""
+    of `shown`, from the last checkpoint. `seen` is how well training classes were drawn while the model trained."""
 
     code: str
     ways: pd.DataFrame
     trained: pd.DataFrame
+    seen: pd.DataFrame
     images: Tensor
     shown: list[str]
 
@@ -48,6 +49,8 @@ class Elicitation:
 
     @property
     def sentence(self) -> str:
+        if not self.draws_since <= self.ways["step"].max():
+            return self._unready
         best, asked = self.last.iloc[0], self.last[self.last["way"] == ORDINARY].iloc[0]
         others = self.last[self.last["way"] != ORDINARY]
         does = f"asked plainly it draws class {self.code} in {asked['accuracy']:.0%} of images"
@@ -63,6 +66,24 @@ class Elicitation:
             f"{self.since(str(won['way']))}."
         )
 
+    @property
+    def draws_since(self) -> float:
+        """The step from which what the model draws is credited to it, NaN if there is none. A model that draws all it
+        was trained on at the last evaluation is asked then, however few evaluations there were before."""
+        last = self.seen[self.seen["step"] == self.seen["step"].max()]
+        since = drawing_since(self.seen, CAN)
+        return float(last["step"].iloc[0]) if since != since and (last["value"] >= CAN).all() else since
+
+    @property
+    def _unready(self) -> str:
+        """A probe takes noise for some class or other, and a search over prompts finds the noise that it does."""
+        last = self.seen[self.seen["step"] == self.seen["step"].max()]
+        least = last.sort_values("value").iloc[0]
+        return (
+            f"Nothing is credited to it: it does not draw what it was trained on (class {least['class']} in "
+            f"{least['value']:.0%} of images at step {least['step']}); what reads as class {self.code} may be noise."
+        )
+
     def since(self, way: str) -> str:
         """Since which step it can, from what was measured in training, or else from the kept checkpoints."""
         curve = self.trained[self.trained["way"] == way].sort_values("step")
@@ -70,7 +91,8 @@ class Elicitation:
             time = emergence_time(curve["step"], curve["accuracy"], CAN)
             if time == time:
                 return f"since step {time:.0f} at the latest"
-        kept = self.ways[(self.ways["way"] == way) & (self.ways["accuracy"] >= CAN)]
+        drawn = self.ways[self.ways["step"] >= self.draws_since]
+        kept = drawn[(drawn["way"] == way) & (drawn["accuracy"] >= CAN)]
         return f"at step {int(kept['step'].min())} already" if len(kept) else "at no kept checkpoint"
 
 
@@ -101,7 +123,8 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
         found += [{"step": step, "way": "patch", "prompt": donor, "accuracy": row.value} for row in rows]
     ways = pd.DataFrame(found)
     images_of, shown = _pictures(families, context, cls, ways[ways["step"] == live.step], drawn)
-    return Elicitation(code, ways, _trained(member, code, weights), images_of, shown)
+    seen = _seen(member, weights)
+    return Elicitation(code, ways, _trained(member, code, weights, seen), seen, images_of, shown)
 
 
 def _families(member: Member, code: str, images: int) -> list[dict[str, Any]]:
@@ -136,12 +159,18 @@ def _ways(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [{"way": way, "prompt": prompt, "accuracy": value} for way, prompt, value in winners]
 
 
-def _trained(member: Member, code: str, weights: str) -> pd.DataFrame:
+def _seen(member: Member, weights: str) -> pd.DataFrame:
+    """How well each training class was drawn, at every evaluation."""
+    rows = member.metrics
+    joint = rows[(rows["weights"] == weights) & (rows["measure"] == "accuracy") & (rows["variable"] == "")]
+    learned = [member.world.space.code(cls) for cls in member.split.train]
+    return joint[joint["class"].isin(learned)]
+
+
+def _trained(member: Member, code: str, weights: str, seen: pd.DataFrame) -> pd.DataFrame:
     rows = member.metrics
     rows = rows[rows["weights"] == weights]
-    learned = [member.world.space.code(cls) for cls in member.split.train]
-    joint = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")]
-    since = drawing_since(joint[joint["class"].isin(learned)], CAN)
+    since = drawing_since(seen, CAN)
     # What a model draws before its training classes is credited to no way of asking.
     rows = rows.assign(value=rows["value"].where(rows["step"] >= since, 0.0))
     rows = rows[rows["class"] == code]
