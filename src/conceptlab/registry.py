@@ -53,7 +53,9 @@ class Registry(Generic[T]):
         maker = self._makers[name]
         if lacking := sorted(getattr(maker, "__abstractmethods__", ())):
             raise InputError(f"{self.kind} '{name}' lacks {', '.join(lacking)}; define each in its class")
-        parameters = list(inspect.signature(maker).parameters.values())[len(arguments) :]
+        parameters = list(inspect.signature(maker).parameters.values())
+        _check_arguments(parameters, len(arguments), f"{self.kind} '{name}'")
+        parameters = parameters[len(arguments) :]
         known = [parameter.name for parameter in parameters]
         open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
         for setting in settings:
@@ -74,6 +76,17 @@ class Registry(Generic[T]):
         except (TypeError, ValueError, OverflowError) as error:  # a value of the wrong size, or length
             given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
             raise InputError(f"{self.kind} '{name}' cannot be made with {given}: {error}") from error
+
+
+def _check_arguments(parameters: Sequence[inspect.Parameter], given: int, part: str) -> None:
+    """Stop unless a part takes as many arguments by their place as it is given; a plug-in may forget them."""
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    takes = sum(parameter.kind in places for parameter in parameters)
+    if takes < given and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        raise InputError(
+            f"{part} is given {given} arguments before its settings and takes {takes} in all; "
+            "docs/own_data.md shows how its __init__ begins"
+        )
 
 
 def _is_needed(parameter: inspect.Parameter) -> bool:

@@ -9,7 +9,15 @@ import torch
 from torch.func import functional_call, stack_module_state, vmap
 
 from conceptlab import random
-from conceptlab.denoisers import STATISTICS, Denoiser, build, dropout_keys, register, set_dropout_key
+from conceptlab.denoisers import (
+    _DENOISERS,
+    STATISTICS,
+    Denoiser,
+    build,
+    dropout_keys,
+    register,
+    set_dropout_key,
+)
 from conceptlab.errors import InputError
 
 from .conftest import CONDITION, IMAGE, inputs, perturbed, small
@@ -148,6 +156,36 @@ def test_a_plug_in_is_built_by_its_name():
             self.condition_embedding = torch.nn.Identity()
             self.gain = gain
 
+        def denoise(self, x, time, embedding):
+            return self.gain * x
+
     assert build("plug-in-of-this-test", IMAGE, CONDITION, seed=0, gain=2.0).gain == 2.0
     with pytest.raises(InputError, match="already a denoiser"):
         register("plug-in-of-this-test")(Denoiser)
+
+
+def test_a_plug_in_that_breaks_the_contract_is_told_how(monkeypatch):
+    class NoHalves(Denoiser):
+        pass
+
+    class NoEmbedding(Denoiser):
+        def denoise(self, x, time, embedding):
+            return x
+
+    class NoArguments(NoEmbedding):
+        def __init__(self, features: int = 8) -> None:
+            super().__init__(IMAGE, CONDITION)
+
+    class NoDenoiser(torch.nn.Module):
+        def __init__(self, image_shape, condition_shape) -> None:
+            super().__init__()
+
+    for maker, message in (
+        (NoHalves, "lacks denoise"),
+        (NoEmbedding, "has no condition_embedding"),
+        (NoArguments, "is given 2 arguments before its settings and takes 1"),
+        (NoDenoiser, "is a NoDenoiser; derive it from conceptlab.denoisers.Denoiser"),
+    ):
+        monkeypatch.setitem(_DENOISERS._makers, "broken", maker)
+        with pytest.raises(InputError, match=f"denoiser 'broken' {message}"):
+            build("broken", IMAGE, CONDITION, seed=0)

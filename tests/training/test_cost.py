@@ -73,6 +73,13 @@ def test_a_network_that_gives_another_shape_is_refused(plain):
         model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 1}))
 
 
+def test_an_embedding_without_names_is_refused(plain, monkeypatch):
+    """Interventions edit embeddings by their names; one tensor would only fail at the first evaluation."""
+    monkeypatch.setattr(Plain, "embed", lambda self, condition: condition.flatten(1))
+    with pytest.raises(InputError, match="denoiser 'plain': condition_embedding must give named tensors"):
+        model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 2}))
+
+
 def test_a_plan_leaves_threads_and_random_numbers_as_they_were():
     before = torch.get_num_threads(), torch.random.get_rng_state()
     member_bytes(tiny_recipe(denoiser={"name": "film", "channels": [16, 24]}))

@@ -14,6 +14,7 @@ from conceptlab.denoisers.film import Film
 from conceptlab.denoisers.grid_unet import GridUNet
 from conceptlab.denoisers.okawa2023 import Okawa2023
 from conceptlab.denoisers.park2024 import Park2024
+from conceptlab.errors import InputError
 from conceptlab.registry import Registry, choose
 
 __all__ = [
@@ -62,6 +63,19 @@ def build(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         denoiser = _DENOISERS.make(name, tuple(image_shape), tuple(condition_shape), **settings)
+    _check_halves(denoiser, name)
     if embedding == "frozen":
         denoiser.freeze_embedding()
     return denoiser
+
+
+def _check_halves(denoiser: object, name: str) -> None:
+    """A network from elsewhere may be none of ours, or leave out a half, which else shows deep inside training."""
+    if not isinstance(denoiser, Denoiser):
+        raise InputError(
+            f"denoiser '{name}' is a {type(denoiser).__name__}; derive it from conceptlab.denoisers.Denoiser"
+        )
+    if not isinstance(getattr(denoiser, "condition_embedding", None), torch.nn.Module):
+        raise InputError(
+            f"denoiser '{name}' has no condition_embedding; its __init__ must make the nn.Module that embeds conditions"
+        )

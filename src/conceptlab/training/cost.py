@@ -137,8 +137,12 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
     for layer in denoiser.modules():
         if not list(layer.children()):
             layer.register_forward_hook(hook)
+    condition = torch.zeros(1, *condition_shape)
+    with torch.no_grad(), one_thread():
+        _check_embedding(denoiser.embed(condition), json.loads(part)["name"])
+    outputs.clear()
     with torch.no_grad(), one_thread(), _FlopCounter() as counter:
-        given = denoiser(torch.zeros(1, *image_shape), torch.zeros(1), torch.zeros(1, *condition_shape))
+        given = denoiser(torch.zeros(1, *image_shape), torch.zeros(1), condition)
     if given.shape != (1, *image_shape):  # the loss would spread what is too small over the image
         raise InputError(
             f"denoiser '{json.loads(part)['name']}' gives {tuple(given.shape[1:])} for an image of {image_shape}; "
@@ -146,6 +150,16 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
         )
     shapes = tuple((name, tuple(p.shape)) for name, p in denoiser.named_parameters())
     return Network(counter.flops, sum(math.prod(shape) for _, shape in shapes), sum(outputs), shapes)
+
+
+def _check_embedding(embedding: object, name: str) -> None:
+    """A network from elsewhere may give one tensor, which is no mistake until an evaluation takes it apart by name."""
+    named = embedding.values() if isinstance(embedding, Mapping) else ()
+    if not named or not all(isinstance(each, Tensor) and len(each) == 1 for each in named):
+        raise InputError(
+            f"denoiser '{name}': condition_embedding must give named tensors with a row for each image, such as "
+            '{"shared": …}; let its forward return a dict of them'
+        )
 
 
 def _numbers(output: Any) -> int:
