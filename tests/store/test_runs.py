@@ -45,6 +45,17 @@ def test_a_folder_made_by_another_configuration_is_not_taken_over(tmp_path):
     assert run.manifest["seeds"] == [0, 1]
 
 
+def test_only_what_differs_is_told_of_another_configuration(tmp_path):
+    (run,) = claimed(tmp_path, "f")
+    world = {"name": "folder", "variables": [["colour", ["red", "blue"]]]}
+    run.claim({**MANIFEST, "figure": "f", "settings": {"steps": 5, "world": {**world, "resolution": 16}}})
+    (run.path / "tables").mkdir(exist_ok=True)
+    with pytest.raises(
+        InputError, match=r"configuration \(steps=5, world\.resolution=16, batch not set\), or"
+    ):
+        run.claim({**MANIFEST, "figure": "f", "settings": {"world": {**world, "resolution": 8}, "batch": 2}})
+
+
 def test_members_that_an_abandoned_run_never_trained_are_forgotten(tmp_path):
     (run,) = claimed(tmp_path, "f")
     members = [tiny_recipe(seed=seed) for seed in range(8)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -125,11 +125,16 @@ class FigureRun:
         files.write_json(self.path / "manifest.json", manifest)
 
     def _refuse_other(self, old: dict[str, Any], new: dict[str, Any]) -> None:
-        if differing := [k for k in ("study", "figure", "scale", "settings") if old.get(k) != new.get(k)]:
-            was = ", ".join(f"{k}={old.get(k)}" for k in differing)
+        was, now = (
+            _flat({k: manifest.get(k) for k in ("study", "figure", "scale", "settings")})
+            for manifest in (old, new)
+        )
+        if was != now:
+            differing = [name for name in {**was, **now} if was.get(name, ...) != now.get(name, ...)]
+            words = [f"{name}={was[name]}" if name in was else f"{name} not set" for name in differing]
             raise InputError(
-                f"{self.path} was made by another configuration ({was}), or is being made; choose another --out, or "
-                "move that folder away if it was given up: its members stay"
+                f"{self.path} was made by another configuration ({', '.join(words)}), or is being made; choose "
+                "another --out, or move that folder away if it was given up: its members stay"
             )
 
     def _is_bare(self, manifest: dict[str, Any]) -> bool:
@@ -248,6 +253,15 @@ def _problem(run: FigureRun, damaged: bool) -> str:
     if home != run.path and (home / "manifest.json").exists():
         return _elsewhere(run.path, home)
     return ""
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Settings by their dotted names, so that two configurations are told apart by what differs alone."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        inner = _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) and value else None
+        found.update(inner or {f"{prefix}{name}": value})
+    return {name.removeprefix("settings."): value for name, value in found.items() if name != "settings"}
 
 
 def _elsewhere(path: Path, home: Path) -> str:
