@@ -56,3 +56,9 @@ def test_a_value_that_is_only_a_bound_is_compared_as_one(tmp_path: Path) -> None
     (line,) = [line for line in text.splitlines() if "quickstart.order" in line]
     assert "reproduced (1.42)" in line
     assert "reproduced (≥ 1.42)" in line
+
+
+def test_runs_that_were_never_evaluated_at_one_step_say_so(tmp_path: Path) -> None:
+    synthetic.figure_run(tmp_path / "a", [synthetic.recipe()], steps=(10, 20))
+    synthetic.figure_run(tmp_path / "b", [synthetic.recipe()], steps=(15, 30))
+    assert "they were evaluated at different steps" in shown(tmp_path / "a", tmp_path / "b")

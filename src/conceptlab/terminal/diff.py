@@ -75,6 +75,8 @@ def _curves(left: FigureRun, right: FigureRun) -> Table | None:
         gap = (curve["value_a"] - curve["value_b"]).abs().max()
         step = str(curve.index.get_level_values("step")[-1])
         table.add_row(f"{distance:g}", step, f"{last['value_a']:.3f}", f"{last['value_b']:.3f}", f"{gap:.3f}")
+    if table.row_count == 0:
+        table.add_row("all", "none: they were evaluated at different steps", "–", "–", "–")
     return table
 
 
