@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import warnings
 
 import matplotlib as mpl
 import numpy as np
@@ -132,3 +133,11 @@ def test_ticks_of_a_logarithmic_axis_are_round_and_enough():
     few = style.log_ticks(390, 900)
     assert few == [400, 500, 600, 800]
     assert style.log_ticks(0.4, 2.5) == [0.5, 1, 2]
+
+
+def test_letters_that_the_font_lacks_disturb_nobody(tmp_path):
+    page = figures.figure(columns=1, height=1)
+    page.add_subplot().set_xlabel("青")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        page.savefig(tmp_path / "page.png")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+import warnings
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -87,7 +88,9 @@ _RC: dict[str, Any] = {
 @contextmanager
 def house() -> Iterator[None]:
     """The style as a context or as a decorator of a drawing function: `@house()`."""
-    with mpl.rc_context(_RC):  # pyright: ignore[reportArgumentType]
+    with mpl.rc_context(_RC), warnings.catch_warnings():  # pyright: ignore[reportArgumentType]
+        # Names of one's own may have letters that the font lacks; a box stands for each, and tables show them.
+        warnings.filterwarnings("ignore", r"Glyph \d+ .* missing from", UserWarning)
         yield
 
 
