@@ -99,10 +99,12 @@ def test_another_file_in_the_form_of_shapes3d(tmp_path, spoil, message):
 def test_published_files_that_are_not(tmp_path, monkeypatch):
     for name in ("a.npz", "b.h5"):
         (tmp_path / name).write_bytes(b"nothing of the kind")
-        with pytest.raises(InputError, match=r"is not (the dSprites|a readable HDF5) file"):
+        with pytest.raises(
+            InputError, match=r"is not (the dSprites file \(it is no archive\)|a readable HDF5 file)"
+        ):
             open_data(tmp_path / name, DataOptions(variables=("shape",)))
     np.savez(tmp_path / "c.npz", other=np.zeros(3))
-    with pytest.raises(InputError, match="is not the dSprites file"):
+    with pytest.raises(InputError, match=r"is not the dSprites file .* into a folder with a table"):
         open_data(tmp_path / "c.npz", DataOptions(variables=("shape",)))
     write_dsprites(tmp_path / "d.npz")
     with pytest.raises(InputError, match="choose --variables out of color, shape, scale"):

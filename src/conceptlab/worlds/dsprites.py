@@ -46,11 +46,18 @@ class DSprites(PublishedFile):
 def read_factors(path: Path) -> pd.DataFrame:
     """A column for each latent factor; shapes by their names."""
     try:
+        if path.is_file() and not zipfile.is_zipfile(path):  # numpy would advise to load it as a pickle
+            raise zipfile.BadZipFile("it is no archive")
         with np.load(path, allow_pickle=False) as held:
             values = held["latents_values"]
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; name the dSprites .npz file") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except KeyError as error:
+        raise InputError(
+            f"{path} is not the dSprites file (it has no latents_values); put images of your own into a folder with a "
+            "table beside them, see docs/own_data.md"
+        ) from error
+    except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(
             f"{path} is not the dSprites file ({first_line(error)}); download it again"
         ) from error
