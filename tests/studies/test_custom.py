@@ -182,6 +182,7 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
         (["--world", "circels"], "did you mean 'circles'"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),
+        (["--world", "circles", "--train", "00:many"], "00:many: after the colon write how many images"),
         (["--world", "circles", "--set", "world.resolution=30", "--plan"], "both sides divisible by 4"),
         (["--world", "circles", "--resolution", "0"], "--resolution: for --data, not for --world"),
         (["--world", "circles", "--variables", "size", "--mode", "L"], "--variables, --mode: for --data"),
@@ -194,6 +195,13 @@ def test_bad_input_is_one_line_and_exit_code_2(place, monkeypatch, capsys, argum
     error = capsys.readouterr().err
     assert message in error
     assert len(error.strip().splitlines()) == 1
+
+
+def test_its_figure_may_be_named_as_its_verdicts_name_it(capsys):
+    assert main(["run", "custom.emergence", "--world", "circles", "--plan"]) == 0
+    assert "emergence" in capsys.readouterr().out
+    assert main(["run", "custom.emergense", "--world", "circles", "--plan"]) == 2
+    assert "did you mean 'emergence'" in capsys.readouterr().err
 
 
 def test_options_of_custom_are_refused_elsewhere(capsys):

@@ -43,7 +43,7 @@ def inspect(options: argparse.Namespace) -> int:
 
 
 def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:
-    from conceptlab.studies import custom
+    from conceptlab.studies import custom, figures_of
     from conceptlab.worlds import build, open_data
 
     if (options.data is None) == (options.world is None):
@@ -67,7 +67,7 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
         words += [f"--{name}", *given] if given else []
     words += [word for file in options.plugin for word in ("--plugin", str(file))]
     study = custom.study(world, custom.roles(world, options.train, options.test), words)
-    return study, study.figures
+    return study, figures_of(study, options.study)
 
 
 def _data_options(options: argparse.Namespace) -> DataOptions:

@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     from conceptlab.terminal.signatures import signature_table
 
     settings = parse_settings(options.set)
-    if options.study == "custom":
+    if options.study.partition(".")[0] == "custom":
         study, figures = own_data.custom(options, settings)
     else:
         given = [name for name in own_data.OPTIONS if own_data.is_given(getattr(options, name))]

@@ -17,6 +17,7 @@ __all__ = [
     "Study",
     "Tables",
     "check",
+    "figures_of",
     "find",
     "judge_study",
     "parse_seeds",
@@ -33,12 +34,17 @@ STUDIES: dict[str, Study] = {
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
     """A study (without figures that need what only the user has), or figures of one: `okawa2023`, `okawa2023.fig5`,
     `okawa2023.fig5,fig9`."""
-    study_name, dot, figure_ids = name.partition(".")
+    study_name, _, _ = name.partition(".")
     if study_name not in STUDIES:
         raise unknown("study", study_name, [*STUDIES, "custom"])
-    study = STUDIES[study_name]
+    return STUDIES[study_name], figures_of(STUDIES[study_name], name)
+
+
+def figures_of(study: Study, name: str) -> tuple[Figure, ...]:
+    """The figures of a study that a name such as `okawa2023.fig5,fig9` asks for."""
+    _, dot, figure_ids = name.partition(".")
     if dot and not all(figure_ids.split(",")):
-        raise InputError(f"'{name}' lacks the name of a figure; leave the dot out to run all of {study_name}")
+        raise InputError(f"'{name}' lacks the name of a figure; leave the dot out to run all of {study.name}")
     if dot:
-        return study, tuple(study.figure(figure_id) for figure_id in dict.fromkeys(figure_ids.split(",")))
-    return study, tuple(figure for figure in study.figures if not figure.needs)
+        return tuple(study.figure(figure_id) for figure_id in dict.fromkeys(figure_ids.split(",")))
+    return tuple(figure for figure in study.figures if not figure.needs)

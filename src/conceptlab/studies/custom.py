@@ -80,9 +80,19 @@ def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]
             name, colon, count = part.rpartition(":")
             if colon and count.isdecimal() and len(count) < 19:
                 found.append((world.space.parse(name), int(count)))
+            elif colon and not _is_class(world, part) and _is_class(world, name):
+                raise InputError(f"{part}: after the colon write how many images are shown, e.g. {name}:200")
             else:
                 found.append((world.space.parse(part), None))
     return found
+
+
+def _is_class(world: World, text: str) -> bool:
+    try:
+        world.space.parse(text)
+    except InputError:
+        return False
+    return True
 
 
 def _once(option: str, world: World, classes: Sequence[tuple[Class, int | None]]) -> dict[Class, int | None]:
