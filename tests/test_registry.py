@@ -10,7 +10,9 @@ import pytest
 from conceptlab.denoisers import build as build_denoiser
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
+from conceptlab.evaluation import Measurement
 from conceptlab.evaluation import build as build_measurements
+from conceptlab.evaluation.measurement import _MEASUREMENTS
 from conceptlab.registry import Registry
 
 
@@ -74,6 +76,15 @@ def test_what_a_class_lacks_is_told():
     parts.register("mine")(Part)
     with pytest.raises(InputError, match="part 'mine' lacks size"):
         parts.make("mine")
+
+
+def test_so_is_what_a_measurement_of_one_s_own_lacks(monkeypatch):
+    class Blind(Measurement):
+        pass
+
+    monkeypatch.setitem(_MEASUREMENTS._makers, "blind", Blind)
+    with pytest.raises(InputError, match="measurement 'blind' lacks rows"):
+        build_measurements([{"name": "blind"}])
 
 
 def test_mistakes_of_a_plug_in_are_shown_where_they_are():

@@ -16,10 +16,12 @@ import conceptlab
 from conceptlab import plugins
 from conceptlab.cli import main
 from conceptlab.errors import InputError
+from conceptlab.store import find_members
 from conceptlab.studies import custom
 from conceptlab.studies.custom_figures import draw
 from conceptlab.studies.study import Results
 from conceptlab.worlds import DataOptions, build, open_data
+from tests.examples import run_script
 from tests.image_folder import everything, write_folder, write_table
 
 DOCS = Path(__file__).parents[2] / "docs" / "own_data.md"
@@ -145,7 +147,9 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
     code = DOCS.read_text(encoding="utf-8").split("```python")[1].split("```")[0]
     (place / "stripes.py").write_text(code)
     monkeypatch.chdir(place)
-    train, plan = commands("conceptlab run custom --plugin") + commands("conceptlab run quickstart --plugin")
+    train, plan = commands("conceptlab run custom --plugin") + commands(
+        "conceptlab run quickstart --plugin stripes"
+    )
     assert (
         main(
             [*train, "--out", "own", "--seeds", "1", "--device", "cpu", "--set", "evaluation.final_images=4"]
@@ -157,6 +161,27 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
     assert sorted(found.tables["curves"]["class"].unique()) == ["", "00", "01", "10", "11"]
     assert main([*plan, "--device", "cpu"]) == 0
     assert "members" in capsys.readouterr().out
+
+
+def test_the_measurement_of_the_page(place, monkeypatch):
+    (place / "brightness.py").write_text(_example(2))
+    monkeypatch.chdir(place)
+    (words,) = commands("conceptlab run quickstart --plugin brightness.py")
+    assert main([*words, "--out", "measured", "--seeds", "1", "--device", "cpu"]) == 0
+    found = conceptlab.load(place / "measured").members[0].metrics
+    assert found.loc[found["measure"] == "brightness", "value"].between(0, 1).all()
+    assert (found["measure"] == "brightness").sum() >= 8
+
+
+def test_the_script_of_the_page(tmp_path):
+    members = run_script(_example(3), {}, tmp_path)
+    assert [member.recipe.steps for member in members] == [20, 20]
+    with pytest.raises(InputError, match=r"holds members, but no figure; name one of them, e\.g\. .*members"):
+        find_members(tmp_path / "runs")
+
+
+def _example(number: int) -> str:
+    return DOCS.read_text(encoding="utf-8").split("```python")[number].split("```")[0]
 
 
 def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeypatch, capsys):

@@ -6,6 +6,7 @@ and turns the drawings, or the weights, into tidy rows. Prompts of all measureme
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -98,10 +99,10 @@ class Live:
     kept: Callable[[], Mapping[int, Mapping[str, Tensor]]] = dict
 
 
-class Measurement:
+class Measurement(ABC):
     """Base class; registered under a name and built from the settings a recipe gives it."""
 
-    def check(self, context: Context) -> None:
+    def check(self, context: Context) -> None:  # noqa: B027, most can measure anything
         """Refuse what cannot be measured: before anything is trained, when there is no judge yet."""
 
     def prompts(self, context: Context, images: int) -> list[Prompt]:
@@ -122,8 +123,9 @@ class Measurement:
         once more, one to the weights as twice."""
         return 0
 
+    @abstractmethod
     def rows(self, live: Live) -> Iterable[Row]:
-        raise NotImplementedError
+        """What was measured, from drawings, readings or weights."""
 
 
 _MEASUREMENTS: Registry[Measurement] = Registry("measurement")

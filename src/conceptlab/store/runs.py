@@ -296,5 +296,12 @@ def find_members(path: Path | str) -> list[Member]:
     path = Path(path)
     if _exists(path / "config.json"):
         return [Member(path)]
+    if (
+        _exists(path)
+        and not any(_manifests(path))
+        and (trained := sorted(path.glob("members/*/config.json")))
+    ):
+        # Trained by hand, for no figure: which of them comes first is nobody's choice.
+        raise InputError(f"{path} holds members, but no figure; name one of them, e.g. {trained[0].parent}")
     members = {member.id: member for run in find_figures(path) for member in run.members}
     return list(members.values())
