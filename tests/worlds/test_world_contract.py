@@ -196,3 +196,23 @@ def test_a_world_that_breaks_its_promises_is_told_which(monkeypatch, broken, mes
     monkeypatch.setattr(type(world), "sample", lambda *_, **__: dataclasses.replace(samples, **changed))
     with pytest.raises(InputError, match=message):
         check_promises(world)
+
+
+def test_promises_are_kept_by_every_class_and_seed(monkeypatch):
+    world = rendered("circles")
+    sample = type(world).sample
+
+    def with_noise(self: World, cls: tuple[int, ...], n: int, seed: int) -> Samples:
+        drawn = sample(self, cls, n, seed)
+        return dataclasses.replace(drawn, images=(drawn.images + 0.1 * torch.rand(1)).clamp(0, 1))
+
+    def with_a_bad_class(self: World, cls: tuple[int, ...], n: int, seed: int) -> Samples:
+        drawn = sample(self, cls, n, seed)
+        return dataclasses.replace(
+            drawn, images=drawn.images * (255 if cls == world.space.classes[-1] else 1)
+        )
+
+    for broken, message in ((with_noise, "one seed gives two images"), (with_a_bad_class, "images go from")):
+        monkeypatch.setattr(type(world), "sample", broken)
+        with pytest.raises(InputError, match=message):
+            check_promises(world)

@@ -164,9 +164,13 @@ class RenderedWorld(World):
 
 
 def check_promises(world: World) -> None:
-    """Stop unless images and conditions are what the world says they are, as two images of a class show. For worlds
+    """Stop unless images and conditions are what the world says they are, as two images of each class show. For worlds
     from elsewhere: a probe that cannot read their images would be told to train longer."""
-    cls = world.seen[0]
+    for cls in world.seen:
+        _check_class(world, cls)
+
+
+def _check_class(world: World, cls: Class) -> None:
     given = world.sample(cls, 2, seed=0)
     shapes = (
         ("image", given.images.shape[1:], world.image_shape),
@@ -182,6 +186,11 @@ def check_promises(world: World) -> None:
     if not (low >= -1e-4 and high <= 1 + 1e-4):  # also where they are no numbers
         raise InputError(
             f"world '{world.name}': images go from {low:g} to {high:g}; let render or sample give 0 to 1"
+        )
+    if not torch.equal(given.images, world.sample(cls, 2, seed=0).images):
+        raise InputError(
+            f"world '{world.name}': one seed gives two images of class {world.space.code(cls)}; draw whatever is "
+            "random from the seed, e.g. with conceptlab.worlds.base.spread"
         )
 
 
