@@ -212,6 +212,12 @@ def test_promises_are_kept_by_every_class_and_seed(monkeypatch):
             drawn, images=drawn.images * (255 if cls == world.space.classes[-1] else 1)
         )
 
+    def of_which_there_is_one(self: World, cls: tuple[int, ...], n: int, seed: int) -> Samples:
+        assert n == 1 or cls == world.space.classes[0]
+        return sample(self, cls, n, seed)
+
+    monkeypatch.setattr(type(world), "sample", of_which_there_is_one)
+    check_promises(world)
     for broken, message in ((with_noise, "one seed gives two images"), (with_a_bad_class, "images go from")):
         monkeypatch.setattr(type(world), "sample", broken)
         with pytest.raises(InputError, match=message):
