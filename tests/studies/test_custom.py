@@ -222,6 +222,13 @@ def test_bad_input_is_one_line_and_exit_code_2(place, monkeypatch, capsys, argum
     assert len(error.strip().splitlines()) == 1
 
 
+def test_what_is_no_data_is_told_before_where_the_page_would_lie(tmp_path, monkeypatch, capsys):
+    (tmp_path / "notes.py").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert main(["inspect", "notes.py", "--variables", "x"]) == 2
+    assert "tables are read from .csv" in capsys.readouterr().err
+
+
 def test_its_figure_may_be_named_as_its_verdicts_name_it(capsys):
     assert main(["run", "custom.emergence", "--world", "circles", "--plan"]) == 0
     assert "emergence" in capsys.readouterr().out

@@ -181,7 +181,7 @@ def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
     table["coarse"] = ["1", "2"] * 3 + ["1", "inf"]
     write_table(folder / "labels.csv", table)
     for variable in ("radius@0.5", "radius/2"):
-        with pytest.raises(InputError, match=r"'radius' is not a column of numbers \(it holds \['inf'\]\)"):
+        with pytest.raises(InputError, match=r"'radius' is not a column of numbers \(it holds 'inf'\)"):
             opened(folder, "shape", variable)
     with pytest.raises(InputError, match="continuous variables that are not numbers"):
         opened(folder, "shape", "coarse", continuous=("coarse",))

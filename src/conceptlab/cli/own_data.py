@@ -26,8 +26,8 @@ def inspect(options: argparse.Namespace) -> int:
     from conceptlab.worlds import open_data
     from conceptlab.worlds.inspection import inspect as look
 
-    _keep_out(options.out, options.data)
     world = open_data(options.data, _data_options(options))
+    _keep_out(options.out, options.data)
     check_writable(options.out)
     found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]

@@ -164,10 +164,9 @@ def _numbers(name: str, table: pd.DataFrame, where: str) -> np.ndarray:
     column = column_of(table, name, where)
     numbers = pd.to_numeric(column, errors="coerce").replace([math.inf, -math.inf], math.nan)
     if numbers.notna().sum() < column.notna().sum() or numbers.notna().sum() == 0:
-        example = column[numbers.isna() & column.notna()].tolist()[:1]
-        raise InputError(
-            f"{where}: '{name}' is not a column of numbers (it holds {example}); choose values: {name}=a,b"
-        )
+        others = column[numbers.isna() & column.notna()].tolist()
+        holds = f"it holds '{others[0]}'" if others else "it is empty"
+        raise InputError(f"{where}: '{name}' is not a column of numbers ({holds}); choose values: {name}=a,b")
     return numbers.dropna().to_numpy(float)
 
 

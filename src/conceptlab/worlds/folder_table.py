@@ -41,7 +41,9 @@ def read_table(path: Path) -> pd.DataFrame:
         return _celeba(path)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        raise InputError(f"{path}: tables are read from {', '.join(_READERS)}, not from '{path.suffix}'")
+        raise InputError(
+            f"{path}: tables are read from {', '.join(_READERS)}, not from {path.suffix or 'this'}"
+        )
     try:
         table = reader(path)
     except FileNotFoundError:
