@@ -75,6 +75,9 @@ def _check_halves(denoiser: object, name: str) -> None:
         raise InputError(
             f"denoiser '{name}' is a {type(denoiser).__name__}; derive it from conceptlab.denoisers.Denoiser"
         )
+    # No abstract class: its other metaclass would be one more thing for compilers of modules to know.
+    if type(denoiser).denoise is Denoiser.denoise:
+        raise InputError(f"denoiser '{name}' lacks denoise; define it in its class")
     if not isinstance(getattr(denoiser, "condition_embedding", None), torch.nn.Module):
         raise InputError(
             f"denoiser '{name}' has no condition_embedding; its __init__ must make the nn.Module that embeds conditions"

@@ -11,7 +11,6 @@ graphs. They therefore use no branch on data, no generator with a state, and no 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TypeVar
 
@@ -26,7 +25,7 @@ Embedding = dict[str, Tensor]
 Layer = TypeVar("Layer", bound=nn.Module)
 
 
-class Denoiser(nn.Module, ABC):
+class Denoiser(nn.Module):
     """Base class. A subclass builds `condition_embedding` (condition → named embeddings) and `denoise`."""
 
     condition_embedding: nn.Module
@@ -40,9 +39,9 @@ class Denoiser(nn.Module, ABC):
         """Condition (B, *condition_shape) → named embeddings, each (B, features)."""
         return self.condition_embedding(condition)
 
-    @abstractmethod
     def denoise(self, x: Tensor, time: Tensor, embedding: Embedding) -> Tensor:
         """Noisy images (B, C, H, W), times (B,) in [0, 1] and embeddings → what the network predicts."""
+        raise NotImplementedError
 
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
         return self.denoise(x, time, self.embed(condition))
