@@ -25,6 +25,15 @@ def plain(value: Any) -> Any:
     return value
 
 
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Without folds, by dotted names: `{"a": {"b": 1}}` is `{"a.b": 1}`; what is empty stays as it is."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        folded = isinstance(value, Mapping) and value
+        found |= flat(value, f"{prefix}{name}.") if folded else {f"{prefix}{name}": value}
+    return found
+
+
 def differences(value: Any, default: Any) -> dict[str, Any]:
     """The fields of a dataclass that differ from those of another, nested as they are."""
     found: dict[str, Any] = {}

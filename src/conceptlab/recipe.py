@@ -16,7 +16,7 @@ from operator import attrgetter
 from typing import Any, Literal
 
 from conceptlab.errors import InputError, unknown
-from conceptlab.plain import construct, differences, plain
+from conceptlab.plain import construct, differences, flat, plain
 
 RECIPE_VERSION = 2
 
@@ -219,17 +219,7 @@ class Recipe:
 
 def flatten(recipe: Recipe) -> dict[str, Any]:
     """Dotted names to values, for tables and comparisons."""
-    flat: dict[str, Any] = {}
-
-    def walk(prefix: str, value: Any) -> None:
-        if isinstance(value, Mapping):
-            for name, inner in value.items():
-                walk(f"{prefix}.{name}" if prefix else name, inner)
-        else:
-            flat[prefix] = value
-
-    walk("", recipe.to_dict())
-    return flat
+    return {name: value for name, value in flat(recipe.to_dict()).items() if value != {}}
 
 
 @lru_cache(maxsize=1)

@@ -15,9 +15,10 @@ import conceptlab
 from conceptlab.claims import Verdict, interval_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
+from conceptlab.plain import flat
 from conceptlab.report.embed import packed, packed_json, picture_uris, read_picture
 from conceptlab.report.training import Training, training
-from conceptlab.report.words import duration, flatten, number, setting_text
+from conceptlab.report.words import duration, number, setting_text
 from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
 
@@ -211,12 +212,12 @@ def _facts(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
 
 def _settings(parts: Sequence[FigurePart]) -> list[tuple[str, list[str]]]:
     """The settings in which runs of one figure differ."""
-    flat = [flatten(part.training.differences) if part.training else {} for part in parts]
+    known = [flat(part.training.differences) if part.training else {} for part in parts]
     found = []
-    for key in sorted({key for settings in flat for key in settings}):
+    for key in sorted({key for settings in known for key in settings}):
         # A class that is not named is not trained on; any other setting that is not named has its default.
         missing = "–" if key.startswith("train.") else "default"
-        values = [setting_text(settings.get(key, missing)) for settings in flat]
+        values = [setting_text(settings.get(key, missing)) for settings in known]
         if len(set(values)) > 1 and key != "seed":
             found.append((key, values))
     return found
@@ -276,7 +277,7 @@ def environment() -> jinja2.Environment:
     made.filters |= {
         "number": number,
         "duration": duration,
-        "flat": flatten,
+        "flat": flat,
         "setting": setting_text,
         "asdict": asdict,
         "packed_json": packed_json,

@@ -23,15 +23,6 @@ def duration(seconds: float | None) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
-def flatten(settings: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Settings without folds: `{"a": {"b": 1}}` is `{"a.b": 1}`."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        name = f"{prefix}{key}"
-        found |= flatten(value, f"{name}.") if isinstance(value, dict) and value else {name: value}
-    return found
-
-
 def setting_text(value: Any) -> str:
     """A setting's value as a recipe would write it; words without quotes."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

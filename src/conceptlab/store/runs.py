@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from PIL import Image
 
 from conceptlab.claims import Failures, Verdict, read_claims
 from conceptlab.errors import InputError, unusable
+from conceptlab.plain import flat
 from conceptlab.recipe import Recipe, flatten
 from conceptlab.store import files
 from conceptlab.store.failures import read_failures
@@ -126,7 +127,7 @@ class FigureRun:
 
     def _refuse_other(self, old: dict[str, Any], new: dict[str, Any]) -> None:
         was, now = (
-            _flat({k: manifest.get(k) for k in ("study", "figure", "scale", "settings")})
+            {k: manifest.get(k) for k in ("study", "figure", "scale")} | flat(manifest.get("settings") or {})
             for manifest in (old, new)
         )
         if was != now:
@@ -201,11 +202,13 @@ class FigureRun:
 def gather(members: Sequence[Member]) -> pd.DataFrame:
     """The metrics of several members in one table, with `member`, `seed`, `distance` of the class from training,
     and a column for each setting in which the members differ."""
-    flat = [flatten(member.recipe) for member in members]
-    keys = sorted({key for settings in flat for key in settings})
-    varying = [k for k in keys if k != "seed" and len({repr(settings.get(k)) for settings in flat}) > 1]
+    settings_of = [flatten(member.recipe) for member in members]
+    keys = sorted({key for settings in settings_of for key in settings})
+    varying = [
+        k for k in keys if k != "seed" and len({repr(settings.get(k)) for settings in settings_of}) > 1
+    ]
     tables = []
-    for member, settings in zip(members, flat):
+    for member, settings in zip(members, settings_of):
         table = member.metrics
         table.insert(0, "member", member.id)
         table.insert(1, "seed", member.recipe.seed)
@@ -253,15 +256,6 @@ def _problem(run: FigureRun, damaged: bool) -> str:
     if home != run.path and (home / "manifest.json").exists():
         return _elsewhere(run.path, home)
     return ""
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Settings by their dotted names, so that two configurations are told apart by what differs alone."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        inner = _flat(value, f"{prefix}{name}.") if isinstance(value, Mapping) and value else None
-        found.update(inner or {f"{prefix}{name}": value})
-    return {name.removeprefix("settings."): value for name, value in found.items() if name != "settings"}
 
 
 def _elsewhere(path: Path, home: Path) -> str:
