@@ -91,8 +91,13 @@ def test_figure_6_shares_the_members_of_park2024() -> None:
     for scale in ("tiny", "small", "paper"):
         mine = STUDY.figure("fig6").recipes(scale, (0, 1))
         assert {r.hash for r in mine} == {r.hash for r in sweep(scale, (0, 1))}
-    many = STUDY.figure("fig6").recipes("paper", tuple(range(100)))
-    assert {r.seed for r in many} == set(range(5)), "a hundred seeds are for theory"
+
+
+@pytest.mark.parametrize("name", ["fig6", "predict"])
+def test_trained_models_take_few_seeds_unless_told(name: str) -> None:
+    figure = STUDY.figure(name)
+    assert STUDY.seeds_of(figure, "paper") == tuple(range(5)), "a hundred seeds are for theory"
+    assert {r.seed for r in figure.recipes("paper", tuple(range(7)))} == set(range(7)), "told is told"
 
 
 def test_at_least_twenty_worlds_are_foretold() -> None:

@@ -137,7 +137,8 @@ FIGURES = (
         shows="paths of class 11 through concept space, its concept MSE over training, and speed against signal",
         tables=_tables,
         draw=draw_bridge,
-        recipes=lambda scale, seeds: sweep(scale, seeds[: MEMBER_SEEDS[scale]]),
+        recipes=sweep,
         claims=CLAIMS,
+        seeds=MEMBER_SEEDS,
     ),
 )

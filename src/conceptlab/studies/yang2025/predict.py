@@ -20,7 +20,7 @@ from conceptlab.store import Member
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.predict_figures import draw_predict
 from conceptlab.studies.yang2025.settings import PAPER
-from conceptlab.studies.yang2025.worlds import Foretold, foretell, members
+from conceptlab.studies.yang2025.worlds import WORLD_SEEDS, Foretold, foretell, members
 from conceptlab.worlds import RenderedWorld
 
 HALF = 0.5
@@ -185,5 +185,6 @@ FIGURES = (
         draw=draw_predict,
         recipes=members,
         claims=CLAIMS,
+        seeds=WORLD_SEEDS,
     ),
 )

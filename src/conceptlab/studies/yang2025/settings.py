@@ -48,7 +48,7 @@ SIZES: dict[Scale, Size] = {
 
 SEEDS = {"tiny": 2, "small": 20, "paper": 100}
 MEMBER_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 4, "paper": 5}
-"""At most so many seeds of trained diffusion models, as many as park2024 has: theory is cheap, they are not."""
+"""Seeds of trained diffusion models, as many as park2024 has: theory is cheap, they are not."""
 
 
 def starts_text(shown: int, count: int, rule: str) -> str:

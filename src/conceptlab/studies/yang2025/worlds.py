@@ -20,8 +20,8 @@ from conceptlab.worlds import build as build_world
 _COLOUR = (0.2, 0.35, 0.55, 0.8)
 _SIZE = (0.23, 0.27, 0.31, 0.36)
 _BACKGROUND = (0.15, 0.3)
-_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 3, "paper": 5}
-"""At most so many seeds: there are 24 worlds."""
+WORLD_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 3, "paper": 5}
+"""Seeds of each world: there are 24 of them."""
 _JITTERS = {"colour": "colour_jitter", "size": "size_jitter"}
 """Settings that make a concept's values vary within a class, by variable; 0 takes the variation away."""
 
@@ -78,8 +78,7 @@ def all_worlds(scale: Scale) -> list[dict[str, Any]]:
 
 def members(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """One member for each world and seed, trained on a centre class and its neighbours: every concept varies alone."""
-    chosen = seeds[: _SEEDS[scale]]
-    return [_recipe(scale, world, seed) for world in all_worlds(scale) for seed in chosen]
+    return [_recipe(scale, world, seed) for world in all_worlds(scale) for seed in seeds]
 
 
 def _recipe(scale: Scale, world: dict[str, Any], seed: int) -> Recipe:
