@@ -50,6 +50,8 @@ def write_compact(path: Path, table: pd.DataFrame) -> None:
 def compact_picture(path: Path) -> bytes:
     """A picture as PNG: with 256 colours, a third of the bytes, if nobody could tell; otherwise as it is."""
     picture = read_picture(path)
+    if _has_a_palette(path):
+        return path.read_bytes()  # packed before: once more would only blur it
     few = picture.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
     if _likeness(picture, few.convert("RGB")) < _LEAST_LIKENESS:
         return path.read_bytes()
@@ -64,6 +66,11 @@ def read_picture(path: Path) -> Image.Image:
             return opened.convert("RGB")
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is damaged ({error}); move it away and run again") from error
+
+
+def _has_a_palette(path: Path) -> bool:
+    with Image.open(path) as opened:
+        return opened.format == "PNG" and opened.mode == "P"
 
 
 def _likeness(a: Image.Image, b: Image.Image) -> float:
