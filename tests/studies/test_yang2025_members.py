@@ -71,6 +71,17 @@ def test_a_seed_of_which_one_run_hardly_draws_is_unknown() -> None:
         assert known.tolist() == [False] * int(whole) + [True], claim.id
 
 
+def test_noise_that_only_low_signal_has_decides_nothing_either_way() -> None:
+    """Wild curves whose rises are as large as their noise, and calm ones that hardly rise."""
+    runs = [
+        {"separation": separation, "seed": seed, "swing": swing + 0.01 * seed, "noise": noise}
+        for separation, swing, noise in ((0.1, 0.3, 0.35), (0.4, 0.05, 0.01))
+        for seed in range(5)
+    ]
+    found = bridge._more_at_low({"swings": pd.DataFrame(runs)})
+    assert found.low == pytest.approx([-0.09] * 5) and found.high == pytest.approx([0.25] * 5)
+
+
 def test_a_jump_into_the_first_drawing_is_no_speed() -> None:
     drawing = (STEPS >= 300).astype(float)
     jumps = np.where(STEPS >= 300, STEADY, 5.0)

@@ -94,6 +94,20 @@ def _excess(tables: Tables, *, low: bool) -> PerSeed:
     return value_per_seed(rows.assign(value=rows["swing"] - rows["noise"]))
 
 
+def _more_at_low(tables: Tables) -> PerSeed:
+    """How much more the MSE rises at low signal, known between two ends. A curve's noise level is that of its calm part,
+    which is most of it at high signal: taking it off counts too little at low signal. Rises as they are, in which noise
+    is counted as rise, count too much."""
+    low, high = (_half(tables, low=end).assign(value=lambda rows: rows["swing"]) for end in (True, False))
+    as_they_are = difference(value_per_seed(low), value_per_seed(high))
+    less_noise = difference(_excess(tables, low=True), _excess(tables, low=False))
+    return PerSeed(
+        less_noise.seeds,
+        np.minimum(less_noise.low, as_they_are.low),
+        np.maximum(less_noise.high, as_they_are.high),
+    )
+
+
 CLAIMS = (
     Claim(
         id=f"{PAPER}.fig6.non-monotone",
@@ -110,8 +124,9 @@ CLAIMS = (
         paper=PAPER,
         figure="fig6",
         statement="It rises more at low signal than at high signal.",
-        statistic="the same, lower half of the separations minus upper half",
-        measure=lambda tables: difference(_excess(tables, low=True), _excess(tables, low=False)),
+        statistic="rise of the concept MSE of 11, lower half of the separations minus upper half: between what is left "
+        "less noise levels and rises as they are",
+        measure=_more_at_low,
         threshold=0.0,
         side="above",
     ),
