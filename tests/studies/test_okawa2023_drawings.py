@@ -12,6 +12,7 @@ from matplotlib.text import Annotation
 
 from conceptlab import figures
 from conceptlab.concepts import Split
+from conceptlab.store.files import write_sheet
 from conceptlab.studies.okawa2023 import (
     STUDY,
     draw_data,
@@ -126,6 +127,21 @@ def test_the_seed_shown_is_the_median_one_or_nearest_to_it_of_those_kept(
     assert "only" not in standing
     shutil.rmtree(kept[1].path / "samples")
     assert draw_data._typical(kept, finals)[1].startswith("the only seed of which drawings were kept; by")
+
+
+def test_members_that_kept_fewer_drawings_are_shown_beside_the_others(tmp_path: Path) -> None:
+    figure = STUDY.figure("unseen")
+    wanted = figure.recipes("tiny", [0])
+    store = write_members(wanted, tmp_path)
+    members = [store.member(recipe) for recipe in wanted]
+    (step,) = members[0].sample_steps[-1:]
+    write_sheet(members[0].path / "samples" / f"{step:08d}.png", members[0].samples()[:, :1])
+    results = Results([store.member(recipe) for recipe in wanted], "tiny", [0])
+    page = figure.draw(results, figure.tables(results))
+    titled = {ax.get_title(loc="left"): ax for ax in page.axes}
+    strip = titled["Large blue circles and triangles, as drawn"]
+    assert len(strip.get_xticks()) == 2, "one of each class"
+    assert len(strip.get_yticks()) == len(wanted)
 
 
 def test_spread_and_shares_stay_between_0_and_1(tuned: Results) -> None:

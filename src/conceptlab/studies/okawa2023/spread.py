@@ -105,14 +105,16 @@ class Sweep:
     def _samples(self, ax: Axes, results: Results) -> None:
         """A row for each spread: what the first seed draws of each class."""
         first = min(member.recipe.seed for member in results.members)
-        rows, names = [], []
+        sheets: dict[str, list[Any]] = {}
         for member in sorted(results.members, key=lambda m: self._spread(m.recipe)):
             if member.recipe.seed == first:
                 codes = [member.world.space.code(cls) for cls in member.world.space]
                 sheet = member.world.on_paper(member.samples().numpy())
-                rows.append([image for code in self.drawn for image in sheet[codes.index(code)][:_SHOWN]])
-                names.append(f"± {self._spread(member.recipe):g}")
-        figures.strip(ax, rows, names, [""] * len(rows[0]), xlabel="")
+                sheets[f"± {self._spread(member.recipe):g}"] = [sheet[codes.index(c)] for c in self.drawn]
+        # Members that another figure left here may have kept fewer drawings.
+        count = min(_SHOWN, *(len(drawn) for row in sheets.values() for drawn in row))
+        rows = [[image for drawn in row for image in drawn[:count]] for row in sheets.values()]
+        figures.strip(ax, rows, list(sheets), [""] * len(rows[0]), xlabel="")
 
 
 def _line(spread: Hashable, widest: float) -> Line:
