@@ -103,10 +103,14 @@ def test_an_answer_tells_can_from_does(runs):
     answer = elicit(runs["fig2"].members[0], "11", images=4)
     last = answer.ways["step"].max()
 
-    def told(plain: float, latent: float) -> str:
+    def told(plain: float, latent: float, judged: float | None = None) -> str:
+        """`judged`: what the judge alone reads of the ordinary prompt, if not as both probes do."""
         ways = pd.DataFrame(
-            [(last, "redraws", "draw 0", plain), (last, "latent", "all × 2", latent)],
-            columns=["step", "way", "prompt", "accuracy"],
+            [
+                (last, "redraws", "draw 0", plain, plain if judged is None else judged),
+                (last, "latent", "all × 2", latent, 1.0),
+            ],
+            columns=["step", "way", "prompt", "accuracy", "read"],
         )
         none, drawn = answer.trained.iloc[:0], answer.seen.assign(value=1.0)
         return replace(answer, ways=ways, trained=none, seen=drawn).sentence
@@ -114,6 +118,9 @@ def test_an_answer_tells_can_from_does(runs):
     assert told(0.1, 0.9).startswith("It can, but does not")
     assert "latent (all × 2) in 90%" in told(0.1, 0.9)
     assert told(0.8, 0.9).startswith("It can and does")
+    assert told(0.2, 0.9, 0.95).startswith("It can and does"), "what it does is for the judge to say"
+    assert "in 95% of images (both probes say so of 20%), at step" in told(0.2, 0.9, 0.95)
+    assert "both probes" not in told(0.8, 0.9)
     assert told(0.1, 0.2).startswith("It cannot yet")
 
 
@@ -121,7 +128,8 @@ def test_a_model_that_draws_nothing_yet_is_credited_with_nothing(runs):
     answer = elicit(runs["fig2"].members[0], "11", images=4)
     steps = sorted(answer.seen["step"].unique())
     ways = pd.DataFrame(
-        [(step, "redraws", "draw 0", 1.0) for step in steps], columns=["step", "way", "prompt", "accuracy"]
+        [(step, "redraws", "draw 0", 1.0, 1.0) for step in steps],
+        columns=["step", "way", "prompt", "accuracy", "read"],
     )
 
     def told(*accuracies: float) -> str:

@@ -3,10 +3,14 @@
 Every kept checkpoint is asked in all the ways there are: the ordinary prompt (with as many redraws as a null), a search
 over prompts, interventions on the embedding, guidance, and the embedding of the last checkpoint. What was measured
 while the model trained is finer in time, and is used where it is there.
+
+A way counts by what both probes read, since unusual prompts may make images unlike any that a probe has seen. Whether a
+model *does* draw a class when it is asked plainly is for its judge alone to say, as in all studies.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,8 +35,9 @@ ORDINARY = "redraws"
 
 @dataclass(frozen=True)
 class Elicitation:
-    """What was found: `ways` has a row for each kept checkpoint and way of asking; `images` a row of pictures for each
-    of `shown`, from the last checkpoint. `seen` is how well training classes were drawn while the model trained."""
+    """What was found: `ways` has a row for each kept checkpoint and way of asking, with its `accuracy` by both probes
+    and what the judge alone `read`; `images` a row of pictures for each of `shown`, from the last checkpoint. `seen` is
+    how well training classes were drawn while the model trained."""
 
     code: str
     ways: pd.DataFrame
@@ -53,8 +58,10 @@ class Elicitation:
             return self._unready
         best, asked = self.last.iloc[0], self.last[self.last["way"] == ORDINARY].iloc[0]
         others = self.last[self.last["way"] != ORDINARY]
-        does = f"asked plainly it draws class {self.code} in {asked['accuracy']:.0%} of images"
-        if asked["accuracy"] >= CAN:
+        read, both = f"{asked['read']:.0%}", f"{asked['accuracy']:.0%}"
+        does = f"asked plainly it draws class {self.code} in {read} of images"
+        does += "" if both == read else f" (both probes say so of {both})"
+        if asked["read"] >= CAN:
             return f"It can and does: {does}, {self.since(ORDINARY)}."
         if best["accuracy"] < CAN:
             return (
@@ -92,7 +99,8 @@ class Elicitation:
             if time == time:
                 return f"since step {time:.0f} at the latest"
         drawn = self.ways[self.ways["step"] >= self.draws_since]
-        kept = drawn[(drawn["way"] == way) & (drawn["accuracy"] >= CAN)]
+        right = drawn["read" if way == ORDINARY else "accuracy"]
+        kept = drawn[(drawn["way"] == way) & (right >= CAN)]
         return f"at step {int(kept['step'].min())} already" if len(kept) else "at no kept checkpoint"
 
 
@@ -120,7 +128,10 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
     donor = f"embedding of step {live.step}"
     for step in member.checkpoint_steps[:-1]:
         rows = patched_rows(live, step, member.weights(step), Family([code], images))
-        found += [{"step": step, "way": "patch", "prompt": donor, "accuracy": row.value} for row in rows]
+        found += [
+            {"step": step, "way": "patch", "prompt": donor, "accuracy": row.value, "read": math.nan}
+            for row in rows
+        ]
     ways = pd.DataFrame(found)
     images_of, shown = _pictures(families, context, cls, ways[ways["step"] == live.step], drawn)
     seen = _seen(member, weights)
@@ -155,8 +166,11 @@ def _observed(
 
 def _ways(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """Held-out accuracy and winning prompt of each family."""
+    read = {row.variable: row.value for row in rows if row.measure == "prompt_capability"}
     winners = [(*row.variable.partition(": ")[::2], row.value) for row in rows if row.measure == "winner"]
-    return [{"way": way, "prompt": prompt, "accuracy": value} for way, prompt, value in winners]
+    return [
+        {"way": way, "prompt": prompt, "accuracy": value, "read": read[way]} for way, prompt, value in winners
+    ]
 
 
 def _seen(member: Member, weights: str) -> pd.DataFrame:
@@ -174,10 +188,12 @@ def _trained(member: Member, code: str, weights: str, seen: pd.DataFrame) -> pd.
     # What a model draws before its training classes is credited to no way of asking.
     rows = rows.assign(value=rows["value"].where(rows["step"] >= since, 0.0))
     rows = rows[rows["class"] == code]
-    found = rows[rows["measure"] == "agreed_capability"]
-    if ORDINARY not in set(found["variable"]):
-        plain = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")]
-        found = pd.concat([found, plain.assign(variable=ORDINARY)])
+    plain = rows["variable"] == ORDINARY
+    found = rows[(rows["measure"] == "agreed_capability") & ~plain]
+    asked = rows[(rows["measure"] == "prompt_capability") & plain]
+    if asked.empty:
+        asked = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")].assign(variable=ORDINARY)
+    found = pd.concat([found, asked])
     return found.rename(columns={"variable": "way", "value": "accuracy"})[["step", "way", "accuracy"]]
 
 

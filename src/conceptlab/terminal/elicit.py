@@ -9,13 +9,19 @@ from rich.table import Table
 def ways_table(ways: pd.DataFrame, title: str) -> Table:
     """A row for each way of asking, with the prompt that won at the last checkpoint."""
     steps = sorted(ways["step"].unique())
-    table = Table(title=title, title_justify="left", caption="held-out accuracy", caption_justify="left")
+    caption = "held-out accuracy: what both probes read as the class (what the judge alone does, where it differs)"
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
     for step in steps:
         table.add_column(f"step {step}", justify="right")
     table.add_column("won by")
     for way, rows in ways.groupby("way", sort=False):
         by_step = rows.set_index("step")
-        cells = [f"{by_step['accuracy'][step]:.2f}" if step in by_step.index else "" for step in steps]
+        cells = [_cell(by_step.loc[step]) if step in by_step.index else "" for step in steps]
         table.add_row(str(way), *cells, str(rows.sort_values("step")["prompt"].iloc[-1]))
     return table
+
+
+def _cell(row: pd.Series) -> str:
+    both, read = f"{row['accuracy']:.2f}", f"{row['read']:.2f}"
+    return both if read in (both, "nan") else f"{both} ({read})"
