@@ -79,7 +79,8 @@ def test_noise_that_only_low_signal_has_decides_nothing_either_way() -> None:
         for seed in range(5)
     ]
     found = bridge._more_at_low({"swings": pd.DataFrame(runs)})
-    assert found.low == pytest.approx([-0.09] * 5) and found.high == pytest.approx([0.25] * 5)
+    assert found.low == pytest.approx([-0.09] * 5)
+    assert found.high == pytest.approx([0.25] * 5)
 
 
 def test_a_jump_into_the_first_drawing_is_no_speed() -> None:

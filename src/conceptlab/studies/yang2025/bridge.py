@@ -95,9 +95,9 @@ def _excess(tables: Tables, *, low: bool) -> PerSeed:
 
 
 def _more_at_low(tables: Tables) -> PerSeed:
-    """How much more the MSE rises at low signal, known between two ends. A curve's noise level is that of its calm part,
-    which is most of it at high signal: taking it off counts too little at low signal. Rises as they are, in which noise
-    is counted as rise, count too much."""
+    """How much more the MSE rises at low signal, known between two ends. A curve's noise level is that of its calm
+    part, which is most of it at high signal: taking it off counts too little at low signal. Rises as they are, in
+    which noise is counted as rise, count too much."""
     low, high = (_half(tables, low=end).assign(value=lambda rows: rows["swing"]) for end in (True, False))
     as_they_are = difference(value_per_seed(low), value_per_seed(high))
     less_noise = difference(_excess(tables, low=True), _excess(tables, low=False))
