@@ -51,7 +51,9 @@ def test_a_drawing_takes_a_fraction_of_its_bytes_and_looks_the_same(tmp_path):
         difference = np.abs(np.asarray(few.convert("RGB"), float) - np.asarray(picture, float))
     assert difference.mean() < 0.5
     assert difference.max() < 64
-    assert compact_picture(tmp_path / "few.png") == (tmp_path / "few.png").read_bytes(), "packed once, not twice"
+    assert compact_picture(tmp_path / "few.png") == (tmp_path / "few.png").read_bytes(), (
+        "packed once, not twice"
+    )
 
 
 def test_a_picture_that_needs_its_colours_keeps_them(tmp_path):

@@ -9,7 +9,9 @@ from rich.table import Table
 def ways_table(ways: pd.DataFrame, title: str) -> Table:
     """A row for each way of asking, with the prompt that won at the last checkpoint."""
     steps = sorted(ways["step"].unique())
-    caption = "held-out accuracy: what both probes read as the class (what the judge alone does, where it differs)"
+    caption = (
+        "held-out accuracy: what both probes read as the class (what the judge alone does, where it differs)"
+    )
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
     for step in steps:

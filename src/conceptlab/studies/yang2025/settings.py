@@ -47,7 +47,7 @@ SIZES: dict[Scale, Size] = {
 }
 
 SEEDS = {"tiny": 2, "small": 20, "paper": 100}
-MEMBER_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 4, "paper": 5}
+MEMBER_SEEDS: dict[str, int] = {"tiny": 2, "small": 4, "paper": 5}
 """Seeds of trained diffusion models, as many as park2024 has: theory is cheap, they are not."""
 
 

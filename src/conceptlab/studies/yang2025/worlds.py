@@ -20,7 +20,7 @@ from conceptlab.worlds import build as build_world
 _COLOUR = (0.2, 0.35, 0.55, 0.8)
 _SIZE = (0.23, 0.27, 0.31, 0.36)
 _BACKGROUND = (0.15, 0.3)
-WORLD_SEEDS: dict[Scale, int] = {"tiny": 2, "small": 3, "paper": 5}
+WORLD_SEEDS: dict[str, int] = {"tiny": 2, "small": 3, "paper": 5}
 """Seeds of each world: there are 24 of them."""
 _JITTERS = {"colour": "colour_jitter", "size": "size_jitter"}
 """Settings that make a concept's values vary within a class, by variable; 0 takes the variation away."""
