@@ -91,6 +91,7 @@ class _Run:
         self.measurements = build(recipes[0].evaluation.measurements)
         self.started = self.state_written = time.perf_counter()
         self.state_seconds = 0.0
+        self.spent: dict[str, float] = {}  # seconds of an evaluation, all members together
         # A squared error of 1 is that of predicting nothing, so the first losses can be judged, too.
         self.least_losses = [1.0 if recipe.loss == "mse" else math.inf for recipe in recipes]
         for context, writer in zip(self.contexts, self.writers):
@@ -150,17 +151,21 @@ class _Run:
         self._watch(step, losses)
         self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
+        self.spent = {"drawing": 0.0, "measuring": 0.0}
         for weights in self.cohort.recipe.evaluation.weights:
             for index, found in self._measure(step, weights).items():
                 rows[index] += found
+        measured = time.perf_counter()
         for index in self.alive:
             self.writers[index].metrics(step, pd.DataFrame(rows[index]))
             if step in self.cohort.recipe.keep:
                 self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
         if STATE_SHARE * (time.perf_counter() - self.state_written) >= self.state_seconds:
             self._write_state(step)
+        spent = {**self.spent, "writing": time.perf_counter() - measured}
+        spent = {name: round(seconds, 3) for name, seconds in spent.items()}
         for index in self.alive:
-            self.writers[index].log("evaluated", step=step, loss=losses[index])
+            self.writers[index].log("evaluated", step=step, loss=losses[index], seconds=spent)
 
     def _watch(self, step: int, losses: Sequence[float]) -> None:
         """Warn of losses that grow out of all proportion: such a member ends, but its results are worth nothing."""
@@ -187,12 +192,14 @@ class _Run:
         settings = self.cohort.recipe.evaluation
         last = step == self.cohort.recipe.steps
         images = settings.final_images if last and settings.final_images else settings.images
+        begun = time.perf_counter()
         observed = observe(
             self.measurements,
             self.contexts,
             images,
             lambda prompts: generate(self.cohort, weights, prompts),
         )
+        drawn = time.perf_counter()
         found = {}
         for index in self.alive:
             denoiser, process = self.cohort.member(index, weights)
@@ -201,6 +208,8 @@ class _Run:
             found[index] = [_row(step, weights, row) for m in self.measurements for row in m.rows(live)]
             if weights == "raw":
                 self._show(index, step, live)
+        self.spent["drawing"] += drawn - begun
+        self.spent["measuring"] += time.perf_counter() - drawn
         return found
 
     def _show(self, index: int, step: int, live: Live) -> None:

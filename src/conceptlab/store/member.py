@@ -6,7 +6,7 @@ metrics/           one Parquet part for each evaluation, while the member trains
 metrics.parquet    all of them, once it is done
 samples/           a PNG sheet for each evaluation: a row for each class
 checkpoints/       weights (and, while it trains, the state to resume from)
-log.jsonl          what happened when
+log.jsonl          what happened when, and what evaluations took
 done.json          how it ended
 """
 
