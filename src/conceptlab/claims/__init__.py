@@ -1,7 +1,7 @@
 """Claims: per-seed numbers in, verdicts out. How a verdict comes about is told in `docs/claims.md`."""
 
 from conceptlab.claims.calibration import Rates, calibrate, permuted
-from conceptlab.claims.claim import CORRELATION, SHARE, Claim, Tables, definitions_hash
+from conceptlab.claims.claim import CORRELATION, DIFFERENCE, SHARE, Claim, Tables, definitions_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
 from conceptlab.claims.interval import student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
@@ -29,6 +29,7 @@ from conceptlab.claims.verdict import Verdict, read_claims, to_json, write_claim
 
 __all__ = [
     "CORRELATION",
+    "DIFFERENCE",
     "NO_FAILURES",
     "SHARE",
     "Claim",

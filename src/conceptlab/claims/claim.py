@@ -49,6 +49,8 @@ SHARE = (0.0, 1.0)
 """The limits of a share, such as an accuracy."""
 CORRELATION = (-1.0, 1.0)
 """Those of a correlation whose interval is taken on the plain scale."""
+DIFFERENCE = (-1.0, 1.0)
+"""Those of a difference of two shares."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import Claim, PerSeed, accuracy_resolution, difference, value_per_seed
+from conceptlab.claims import DIFFERENCE, Claim, PerSeed, accuracy_resolution, difference, value_per_seed
 from conceptlab.figures import Line
 from conceptlab.recipe import Recipe
 from conceptlab.studies.okawa2023.draw_order import seeds_of
@@ -170,7 +170,8 @@ def _claim(figure: str, name: str, sentence: str, statistic: str, sweep: Sweep) 
         measure=sweep.widens,
         threshold=0.0,
         side="above",
-        resolution=math.sqrt(2) * accuracy_resolution(0.5, 400),  # a difference of two shares
+        resolution=math.sqrt(2) * accuracy_resolution(0.5, 400),
+        limits=DIFFERENCE,
     )
 
 
