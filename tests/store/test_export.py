@@ -134,18 +134,39 @@ def test_unfinished_figures_are_left_out_with_the_reason(tmp_path, run):
     undrawn = synthetic.figure_run(tmp_path / "b", [synthetic.recipe(0)], figure="other", steps=STEPS)
     done = export([run, missing, undrawn], tmp_path / "results")
     assert done.new == [NAME]
+    command = "conceptlab run quickstart --scale small --seeds 1 --out"
     assert done.left_out == {
-        NAME: "1 of 1 members are not trained",
-        "quickstart.other at small scale": "it was not drawn; run its command again",
+        NAME: f"1 of 1 members are not trained; `{command} {tmp_path / 'a'}` goes on with it",
+        "quickstart.other at small scale": f"it was not drawn; `{command} {tmp_path / 'b'}` draws it",
     }
+
+
+def test_where_every_figure_is_left_out_nothing_was_done(tmp_path, run):
+    """It is an error that says how to get there, not a folder of 0.0 MB; what is there already is something."""
+    out = tmp_path / "results"
+    recipes = [synthetic.recipe(0)]
+    missing = [
+        synthetic.figure_run(tmp_path / "a", recipes, figure=figure, statuses=("unfinished",))
+        for figure in ("first", "second")
+    ]
+    with pytest.raises(InputError) as caught:
+        export(missing, out)
+    assert str(caught.value) == (
+        f"nothing was exported to {out}; left out: quickstart.first at small scale and 1 more: "
+        "1 of 1 members are not trained; `conceptlab run quickstart --scale small --seeds 1 "
+        f"--out {tmp_path / 'a'}` goes on with it"
+    )
+    assert not out.exists()
+    export([run], out)
+    assert export([run, missing[0]], out).unchanged == [NAME]
 
 
 @pytest.mark.parametrize("path", ["/data/celeba", "C:\\data\\celeba", "conceptlab run --data /data/celeba"])
 def test_paths_of_this_machine_do_not_leave_it(tmp_path, path):
     run = drawn(tmp_path / "runs", 1)
     write_json(run.path / "manifest.json", {**run.manifest, "command": path})
-    done = export([run], tmp_path / "results")
-    assert "names a path of this machine" in done.left_out[NAME]
+    with pytest.raises(InputError, match=r"names a path of this machine .*; keep the run folder itself"):
+        export([run], tmp_path / "results")
     assert not (tmp_path / "results").exists()
 
 

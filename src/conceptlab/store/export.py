@@ -26,6 +26,7 @@ from conceptlab.store.judges import copy_judges
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
+from conceptlab.store.unfinished import go_on, untrained
 
 # Samples: the first member of a figure shows at so many steps how it learnt, others of its seed how they ended.
 SHOWN_STEPS = 5
@@ -48,7 +49,7 @@ class Exported:
 
 def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
     """Put every finished figure into `out`, with its members. What cannot be read or taken over is refused before
-    anything is written; figures that are not finished are left out, with the reason."""
+    anything is written; figures that are not finished are left out, with the reason. To leave out all is an error."""
     target, done = Store(out), Exported()
     chosen: list[tuple[FigureRun, list[Member]]] = []
     for run in runs:
@@ -59,6 +60,8 @@ def export(runs: Sequence[FigureRun], out: Path | str) -> Exported:
             done.left_out[_name(run)] = reason
         else:
             chosen.append((run, members))
+    if done.left_out and not chosen:
+        raise InputError(_nothing(done.left_out, out))
     members = {member.id: member for _, found in chosen for member in found}
     _check_places([run for run, _ in chosen], target)
     fresh = [member for member in members.values() if _is_new(member, target)]
@@ -87,6 +90,13 @@ def _name(run: FigureRun) -> str:
     return "{study}.{figure} at {scale} scale".format_map(run.manifest)
 
 
+def _nothing(left_out: Mapping[str, str], out: Path | str) -> str:
+    """One line. The first figure stands for all: those that were run together lack the same and have one command."""
+    (name, reason), *others = left_out.items()
+    more = f" and {len(others)} more" if others else ""
+    return f"nothing was exported to {out}; left out: {name}{more}: {reason}"
+
+
 def _place(run: FigureRun, target: Store) -> FigureRun:
     manifest = run.manifest
     return target.figure(manifest["study"], manifest["scale"], manifest["figure"])
@@ -101,11 +111,10 @@ def _members(run: FigureRun) -> tuple[list[Member], str]:
     manifest = run.manifest
     folder = run.store.root / "members"
     ids = list(dict.fromkeys(manifest["members"]))
-    missing = [id_ for id_ in ids if not (folder / id_ / "done.json").exists()]
-    if missing:
-        return [], f"{len(missing)} of {len(ids)} members are not trained"
+    if missing := untrained(run):
+        return [], f"{len(missing)} of {len(ids)} members are not trained; `{go_on(run)}` goes on with it"
     if "seconds" not in manifest or not run.pictures:
-        return [], "it was not drawn; run its command again"
+        return [], f"it was not drawn; `{go_on(run)}` draws it"
     found: dict[str, Member] = {}
     for id_ in ids:
         found[id_] = member = Member(folder / id_)
@@ -115,7 +124,8 @@ def _members(run: FigureRun) -> tuple[list[Member], str]:
             before = before.before
     for said in (manifest, *(member.recipe.to_dict() for member in found.values())):
         if local := next(_machine_paths(said), None):
-            return [], f"its configuration names a path of this machine ({local})"
+            reason = f"its configuration names a path of this machine ({local})"
+            return [], f"{reason}; keep the run folder itself, or its report"
     return list(found.values()), ""
 
 

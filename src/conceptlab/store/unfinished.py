@@ -1,0 +1,21 @@
+"""Figures whose run was begun and not ended, and the command that goes on with them."""
+
+from __future__ import annotations
+
+import shlex
+
+from conceptlab.store.runs import FigureRun
+
+
+def untrained(run: FigureRun) -> list[str]:
+    """The members of a figure that were not trained to their end; those that failed were."""
+    folder = run.store.root / "members"
+    ids = dict.fromkeys(run.manifest["members"])
+    return [id_ for id_ in ids if not (folder / id_ / "done.json").exists()]
+
+
+def go_on(run: FigureRun) -> str:
+    """The command that goes on with a figure. A manifest does not say where it lies: folders are moved."""
+    manifest = run.manifest
+    command = manifest.get("command", f"conceptlab run {run.name} --scale {manifest['scale']}")
+    return f"{command} {shlex.join(['--out', str(run.store.root)])}"
