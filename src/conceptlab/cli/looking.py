@@ -27,9 +27,21 @@ def verdict(options: argparse.Namespace) -> int:
     from conceptlab.claims import render_verdicts, to_json
     from conceptlab.store import find_figures
     from conceptlab.terminal.signatures import signature_table
+    from conceptlab.terminal.unfinished import unfinished_lines
 
     runs = find_figures(options.path)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
+    unfinished = unfinished_lines(runs)
+    if unfinished and not verdicts:
+        first, *others = unfinished
+        more = (
+            f"; {len(others)} more {'run is' if len(others) == 1 else 'runs are'} not finished"
+            if others
+            else ""
+        )
+        raise InputError(f"{first}{more}")
+    for line in unfinished:
+        ERR.print(line)
     if options.json:
         print_json(to_json(verdicts))
     else:

@@ -7,6 +7,7 @@ from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter, state_
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
 from conceptlab.store.signatures import Signature
 from conceptlab.store.timing import device_seconds, wall_seconds
+from conceptlab.store.unfinished import go_on, untrained
 
 __all__ = [
     "METRIC_COLUMNS",
@@ -22,8 +23,10 @@ __all__ = [
     "find_figures",
     "find_members",
     "gather",
+    "go_on",
     "how_it_failed",
     "load",
     "state_steps",
+    "untrained",
     "wall_seconds",
 ]

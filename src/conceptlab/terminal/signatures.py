@@ -25,14 +25,14 @@ def signature_table(runs: Sequence[FigureRun]) -> Table | None:
     table.add_column("seen")
     for found, names in blocks.items():
         for place, signature in enumerate(found):
-            figure = _together(names) if place == 0 else ""
+            figure = together(names) if place == 0 else ""
             share = Text(signature.share, style="yellow" if signature.shown else "dim")
             table.add_row(figure, signature.name, share, Text(signature.seen))
         table.add_section()
     return table
 
 
-def _together(names: Sequence[str]) -> str:
+def together(names: Sequence[str]) -> str:
     """`okawa2023.fig5, fig6`: the study is named once."""
     study = names[0].partition(".")[0]
     return ", ".join([names[0], *(name.removeprefix(f"{study}.") for name in names[1:])])
