@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conceptlab.cli import main
-from tests.image_folder import write_folder
+from tests.image_folder import everything, write_folder
 
 
 @pytest.fixture(autouse=True)
@@ -48,3 +48,18 @@ def test_images_of_no_class_are_told(tmp_path, capsys, variables, told):
         assert "no class" not in printed
     else:
         assert f"• {told}, with a value that is not among those chosen." in printed
+
+
+def test_equal_images_on_both_sides_of_a_cut_are_told_and_no_error(tmp_path, capsys):
+    folder = write_folder(tmp_path / "data", everything(3))
+    labels, page = folder / "labels.csv", tmp_path / "page.html"
+    first = labels.read_text().splitlines()[1]
+    labels.write_text(labels.read_text() + first.rsplit(",", 1)[0] + ",0.3\n")
+    assert main(["inspect", str(folder), "--variables", "shape", "radius@0.425", "--out", str(page)]) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    told = f"radius {float(first.rsplit(',', 1)[1]):g} and 0.3"
+    printed = " ".join(said.out.split())
+    assert "0 with labels that disagree, 1 with numbers on both sides of a cut (furthest apart: " in printed
+    assert told in printed
+    assert f"{told}: a cut lies between" in page.read_text(encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -204,6 +205,39 @@ def test_copies_near_copies_and_conflicts(tmp_path):
     assert not pairs["2.png", "5.png"]["conflict"]
     assert pairs["3.png", "7.png"]["conflict"]
     assert any("3.png and 7.png" in text for text in found.problems)
+
+
+def _listed_again(folder: Path, **values: dict[str, object]) -> None:
+    """The picture in the first row once more under other names, with other values: one for each name."""
+    table = pd.read_csv(folder / "labels.csv")
+    rows = [table.iloc[0].to_dict() | {"file": f"{name}.png"} | value for name, value in values.items()]
+    for row in rows:
+        shutil.copy(folder / table["file"][0], folder / row["file"])
+    write_table(folder / "labels.csv", pd.concat([table, pd.DataFrame(rows)]))
+
+
+def test_numbers_on_both_sides_of_a_cut_are_no_labels_that_disagree(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(12))
+    _listed_again(folder, near={"radius": 0.42}, above={"radius": 0.43}, far={"radius": 0.3})
+    found = inspect(open_data(folder, DataOptions(variables=("shape", "radius@0.425", "colour"))))
+    first = "pictures/000-000.png"
+    pairs = {(row["first"], row["second"]): row for _, row in found.duplicates.pairs.iterrows()}
+    assert found.duplicates.conflicts.empty
+    assert found.problems == []
+    assert pairs["near.png", "above.png"]["numbers"] == "radius 0.42 and 0.43"
+    assert pairs[first, "above.png"]["numbers"] == "", "both lie above the cut"
+    widest = found.duplicates.by_weight.iloc[0]
+    assert "far.png" in (widest["first"], widest["second"]), "not near the cut: the first to look at"
+    assert len(found.duplicates.cut) == 4, "two below the cut with two above it"
+    assert found.to_json()["duplicates"][0]["gap"] == pytest.approx(widest["gap"])
+
+
+def test_a_cut_excuses_no_other_label(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(12))
+    _listed_again(folder, both={"radius": 0.3, "colour": "blue"})
+    found = inspect(open_data(folder, DataOptions(variables=("shape", "radius@0.425", "colour"))))
+    assert (len(found.duplicates.conflicts), len(found.duplicates.cut)) == (1, 0)
+    assert any("both.png" in text for text in found.problems)
 
 
 # --- all together ---

@@ -81,12 +81,20 @@ def sentences(found: Inspection) -> list[str]:
         told.append(
             "Every combination is at distance 1 or less, and every value is met alone: nothing to collect."
         )
-    pairs = found.duplicates.pairs
-    if len(pairs):
-        told.append(
-            f"{_pairs_text(found)} equal or nearly so, {len(found.duplicates.conflicts)} with labels that disagree."
-        )
+    if len(found.duplicates.pairs):
+        disagree = f"{len(found.duplicates.conflicts)} with labels that disagree"
+        told.append(f"{_pairs_text(found)} equal or nearly so, {disagree}{_cut_text(found)}.")
     return told
+
+
+def _cut_text(found: Inspection) -> str:
+    """The widest is shown: it tells whether all lie near their cut, where nothing is wrong, or some do not."""
+    cut = found.duplicates.cut
+    if cut.empty:
+        return ""
+    widest = cut.sort_values("gap").iloc[-1]
+    pair = f"{widest['first']} and {widest['second']}, {widest['numbers']}"
+    return f", {len(cut)} with numbers on both sides of a cut (furthest apart: {pair})"
 
 
 def _pairs_text(found: Inspection) -> str:
@@ -209,12 +217,10 @@ def _variables(found: Inspection) -> list[dict[str, Any]]:
 
 
 def _pairs(found: Inspection) -> list[dict[str, Any]]:
-    """Equal images side by side, those whose labels disagree first."""
+    """Equal images side by side, those to look at first."""
     loaded, space = load(found.world), found.world.space
     shown = []
-    for _, row in (
-        found.duplicates.pairs.sort_values("conflict", ascending=False).head(_MOST_PAIRS).iterrows()
-    ):
+    for _, row in found.duplicates.by_weight.head(_MOST_PAIRS).iterrows():
         images = [
             {
                 "name": loaded.names[i],
@@ -223,7 +229,6 @@ def _pairs(found: Inspection) -> list[dict[str, Any]]:
             }
             for i in row["rows"]
         ]
-        shown.append(
-            {"images": images, "conflict": row["conflict"], "difference": f"{row['difference']:.1f}"}
-        )
+        told = {name: row[name] for name in ("conflict", "numbers")}
+        shown.append({"images": images, "difference": f"{row['difference']:.1f}", **told})
     return shown

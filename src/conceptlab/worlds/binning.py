@@ -132,6 +132,11 @@ def is_interval(given: tuple[Any, ...]) -> bool:
     return len(given) == 2 and all(part is None or isinstance(part, int | float) for part in given)
 
 
+def is_binned(values: Sequence[Value]) -> bool:
+    """Whether the values of a variable are bins of numbers."""
+    return all(is_interval(given) for _, given in values)
+
+
 def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Value, ...]]:
     columns = [str(name) for name in table.columns]
     head, _, names = text.partition("=") if text not in columns else (text, "", "")

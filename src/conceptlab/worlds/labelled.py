@@ -28,7 +28,7 @@ from conceptlab.concepts import Class, ConceptSpace, Split, Variable
 from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze_fields
-from conceptlab.worlds.binning import Variables, check_labels, column_of, labels_of
+from conceptlab.worlds.binning import Variables, check_labels, column_of, is_binned, labels_of
 from conceptlab.worlds.problems import Problems
 
 # Shares of a class's images that train a probe and validate it; the rest train models.
@@ -56,6 +56,7 @@ class Loaded:
     names: Sequence[str]
     labels: np.ndarray  # (images, variables)
     numbers: Mapping[str, np.ndarray]  # the column of each continuous variable
+    binned: Mapping[str, np.ndarray]  # the column of each variable whose values are bins of numbers
     pixels: np.ndarray  # (images, C, H, W) 8 bits, memory-mapped
     digests: np.ndarray  # (images,) a hash of each image's pixels
     order: np.ndarray  # the images sorted by class, then by digest
@@ -268,6 +269,7 @@ def _load(world: LabelledWorld) -> Loaded:
         [source.names[row] for row in kept.tolist()],
         labels[kept],
         {column: values[kept] for column, values in numbers.items()},
+        {name: _number(source.table[name])[kept] for name, own in world.variables if is_binned(own)},
         pixels,
         np.asarray(digests),
         order,
@@ -279,11 +281,15 @@ def _load(world: LabelledWorld) -> Loaded:
 def _numbers(problems: Problems, world: LabelledWorld, table: pd.DataFrame) -> dict[str, np.ndarray]:
     found = {}
     for name in world.continuous:
-        found[name] = pd.to_numeric(table[name], errors="coerce").to_numpy(float)
+        found[name] = _number(table[name])
         if (~np.isfinite(found[name]) & table[name].notna().to_numpy()).any():
             remedy = "Only numbers can be a continuous condition; leave it out of --continuous."
             problems.add("continuous variables that are not numbers", name, remedy)
     return found
+
+
+def _number(column: pd.Series) -> np.ndarray:
+    return pd.to_numeric(column, errors="coerce").to_numpy(float)
 
 
 def _digest(pixels: np.ndarray, out: np.ndarray) -> None:

@@ -82,10 +82,9 @@ class Inspection:
         return found
 
     def _first_pairs(self) -> pd.DataFrame:
-        """The pairs of equal images that are written out, those whose labels disagree first: a rendered set may hold
-        hundreds of thousands."""
-        pairs = self.duplicates.pairs.sort_values("conflict", ascending=False, kind="stable")
-        return pairs.head(_MOST_PAIRS).drop(columns="rows")
+        """The pairs of equal images that are written out, those to look at first: a rendered set may hold hundreds of
+        thousands."""
+        return self.duplicates.by_weight.head(_MOST_PAIRS).drop(columns="rows")
 
     def to_json(self) -> dict[str, Any]:
         """Everything as plain data; numbers that do not exist are null."""
@@ -124,7 +123,7 @@ def inspect(world: LabelledWorld) -> Inspection:
         classes,
         values,
         variables,
-        find_duplicates(loaded),
+        find_duplicates(loaded, space.names),
         advise(space, present),
     )
 

@@ -1,5 +1,8 @@
 """Images that are the same or nearly so, and those of them whose labels disagree.
 
+Labels that differ only because a cut lies between two numbers do not disagree: wherever it is made, images that look
+alike lie on both sides of it. Of these pairs the numbers are told, and a reader sees how near the cut they lie.
+
 Exact copies are found by hash among all images. Near ones (a copy saved again, a repeated frame) differ by a few levels
 of 255; block means of two such images differ by no more than the images do, so candidates are found on 4×4 blocks and
 then compared pixel by pixel.
@@ -7,7 +10,9 @@ then compared pixel by pixel.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +30,8 @@ _CANDIDATES, _CHUNK = 6, 512
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Pairs `first`, `second` (names), `difference` in levels, and the `classes` of both where they `conflict`."""
+    """Pairs `first`, `second` (names), `difference` in levels, and whether their labels `conflict`; `numbers` in words
+    where only cuts part them, and the `gap` between these as a share of all that there are."""
 
     pairs: pd.DataFrame
     compared: int
@@ -34,8 +40,18 @@ class Duplicates:
     def conflicts(self) -> pd.DataFrame:
         return self.pairs[self.pairs["conflict"]]
 
+    @property
+    def cut(self) -> pd.DataFrame:
+        """Pairs that only a cut parts."""
+        return self.pairs[self.pairs["numbers"] != ""]
 
-def find_duplicates(loaded: Loaded, seed: int = 0) -> Duplicates:
+    @property
+    def by_weight(self) -> pd.DataFrame:
+        """Those first whose labels disagree, then those that a cut parts, the furthest apart first."""
+        return self.pairs.sort_values(["conflict", "gap"], ascending=False, kind="stable")
+
+
+def find_duplicates(loaded: Loaded, variables: Sequence[str], seed: int = 0) -> Duplicates:
     """All exact copies; near ones among at most `MOST` images, chosen at random where there are more."""
     count = len(loaded.names)
     chosen = np.arange(count)
@@ -47,13 +63,24 @@ def find_duplicates(loaded: Loaded, seed: int = 0) -> Duplicates:
             "first": loaded.names[a],
             "second": loaded.names[b],
             "difference": difference,
-            "conflict": bool((loaded.labels[a] != loaded.labels[b]).any()),
+            **_apart(loaded, variables, a, b),
             "rows": (a, b),
         }
         for (a, b), difference in sorted(pairs.items())
     ]
-    columns = ["first", "second", "difference", "conflict", "rows"]
+    columns = ["first", "second", "difference", "conflict", "numbers", "gap", "rows"]
     return Duplicates(pd.DataFrame(rows, columns=columns).astype({"conflict": bool}), len(chosen))
+
+
+def _apart(loaded: Loaded, variables: Sequence[str], a: int, b: int) -> dict[str, Any]:
+    """Whether the labels of two images disagree, or only lie on both sides of a cut."""
+    differing = [name for name, x, y in zip(variables, loaded.labels[a], loaded.labels[b]) if x != y]
+    if not differing or any(name not in loaded.binned for name in differing):
+        return {"conflict": bool(differing), "numbers": "", "gap": 0.0}
+    columns = {name: loaded.binned[name] for name in differing}
+    words = [f"{name} {column[a]:.6g} and {column[b]:.6g}" for name, column in columns.items()]
+    gaps = [abs(column[a] - column[b]) / np.ptp(column) for column in columns.values()]
+    return {"conflict": False, "numbers": ", ".join(words), "gap": float(max(gaps))}
 
 
 def _exact(digests: np.ndarray) -> list[tuple[int, int]]:
