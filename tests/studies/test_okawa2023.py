@@ -51,11 +51,12 @@ def test_every_figure_at_tiny_scale_from_one_shared_sweep(tmp_path: Path) -> Non
             signs = tables["signatures"]
             assert {"at_chance", "no_gap", "no_delay", "drawn_instead", "drawn_share"} <= set(signs)
             assert len(signs) == len(order.recipes(figure))
-            chance, gap, delay, instead = made.signatures
+            chance, gap, delay, same, instead = made.signatures
             assert chance.shown == signs["at_chance"].sum()
             assert chance.of == instead.of == signs["held_out"].notna().sum()
             assert (gap.shown, gap.of) == (signs["no_gap"].sum(), signs["gap"].notna().sum())
             assert delay.of == signs["rare_delay"].notna().sum()
+            assert (same.shown, same.of) == (signs["same_for_all"].sum(), len(signs))
         else:
             assert made.signatures == []
 
@@ -192,7 +193,7 @@ def test_a_learner_with_the_papers_effects_reproduces_them(tmp_path: Path) -> No
     assert order == {"fig5.order": "reproduced", "fig5.held-out": "reproduced"}
     signs = tables["signatures"]
     assert not (signs["at_chance"] | signs["no_gap"] | signs["no_delay"]).any()
-    assert [signature.share for signature in summary(tables)] == ["0 of 5"] * 4
+    assert [signature.share for signature in summary(tables)] == ["0 of 5"] * 5
     multiplied, _ = _verdicts("fig6", tmp_path, effects=True)
     assert multiplied["fig6.sudden"] == multiplied["fig6.product"] == "reproduced"
     tuned, tables = _verdicts("fig9", tmp_path, effects=True)

@@ -13,6 +13,7 @@ import pytest
 
 from conceptlab.concepts import Class, Split
 from conceptlab.recipe import Recipe
+from conceptlab.store import FigureRun
 from conceptlab.store.files import write_table
 from conceptlab.studies import Results
 from conceptlab.studies.okawa2023 import recipes
@@ -20,7 +21,8 @@ from conceptlab.studies.okawa2023.settings import base
 from conceptlab.studies.okawa2023.signatures import signatures, summary
 from tests.studies.okawa_members import Curve, write_members
 
-SIGNS = ("at_chance", "no_gap", "no_delay")
+SIGNS = ("at_chance", "no_gap", "no_delay", "same_for_all")
+RESULTS = Path(__file__).parents[2] / "results"
 Edit = Callable[[pd.DataFrame], pd.DataFrame]
 
 
@@ -49,7 +51,7 @@ def test_a_sound_learner_shows_none(tmp_path: Path) -> None:
     assert found["gap"] > 0.2
     assert found["rare_delay"] > 1.2
     table = {"signatures": pd.DataFrame([found])}
-    assert [signature.share for signature in summary(table)] == ["0 of 1"] * 4
+    assert [signature.share for signature in summary(table)] == ["0 of 1"] * 5
     assert summary(table)[0].seen == "none of 4 held-out classes"
 
 
@@ -95,6 +97,7 @@ def test_the_classes_at_chance_are_named() -> None:
     )
     assert summary({"signatures": both[:1]})[0].seen == "2 of 4 held-out classes: 011, 111"
     assert (gap.share, gap.seen) == ("–", "nothing to compare")
+    assert summary({"signatures": both})[3].share == "–", "a table that was kept before this was looked for"
 
 
 # --- no additive/multiplicative gap ---
@@ -147,6 +150,72 @@ def test_a_rare_value_that_is_never_learnt_is_a_delay_without_end(tmp_path: Path
         return np.full(len(steps), 0.1) if wrong else _sound(split, cls, variable, steps)
 
     assert math.isinf(_signs(tmp_path, curve)["rare_delay"])
+
+
+# --- the same whatever is asked for ---
+
+
+def _drawing(shares: Callable[[str], dict[str, float]], images: int = 200) -> Edit:
+    """At the last evaluation a class is drawn as these, images being drawn at random with these shares."""
+
+    def edit(rows: pd.DataFrame) -> pd.DataFrame:
+        rng = np.random.default_rng(0)
+        step = rows["step"].max()
+        drawn = []
+        for cls in sorted(set(rows["class"]) - {""}):
+            if "-" not in cls:
+                asked = shares(cls)
+                counts = rng.multinomial(images, list(asked.values())) / images
+                found = {"step": step, "weights": "raw", "class": cls, "measure": "drawn"}
+                drawn += [found | {"variable": v, "value": x} for v, x in zip(asked, counts) if x]
+        others = rows[(rows["step"] < step) | (rows["measure"] != "drawn")]
+        return pd.concat([others, pd.DataFrame(drawn)], ignore_index=True)
+
+    return edit
+
+
+CODES = [f"{number:03b}" for number in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("shares", "same"),
+    [
+        (lambda cls: {cls: 1.0}, False),  # an oracle
+        (lambda cls: {cls: 0.5, "nothing": 0.5}, False),  # half of it is empty, the rest as asked
+        (lambda cls: {f"{cls[:2]}0": 1.0}, False),  # one variable is ignored, others are not
+        (lambda cls: {"000": 1.0}, True),  # one class for all
+        (lambda cls: {"000": 0.4, "010": 0.3, "001": 0.3}, True),  # all of training, but not as asked
+        (lambda cls: dict.fromkeys(CODES, 1 / 8), True),  # noise, which a judge takes for anything
+        (lambda cls: {"nothing": 1.0}, True),
+    ],
+    ids=["oracle", "half empty", "no colour", "one class", "a mixture", "noise", "nothing"],
+)
+@pytest.mark.parametrize("images", [12, 200, 1000])
+def test_a_network_that_ignores_its_prompt_is_told(
+    tmp_path: Path, shares: Callable[[str], dict[str, float]], same: bool, images: int
+) -> None:
+    recipe = base("small", [0])[0].with_settings({"evaluation.final_images": images})
+    found = _signs(tmp_path, edit=_drawing(shares, images), recipe=recipe)
+    assert found["same_for_all"] == same
+    sign = summary({"signatures": pd.DataFrame([found])})[3]
+    assert (sign.shown, sign.of) == (int(same), 1)
+    assert sign.seen.startswith("what is drawn differs between training classes by ")
+
+
+def test_with_one_training_class_there_is_no_other_prompt(tmp_path: Path) -> None:
+    recipe = base("small", [0])[0].with_settings({"train": {"000": 40}})
+    found = _signs(tmp_path, recipe=recipe)
+    assert math.isnan(found["prompt_variation"])
+    assert not found["same_for_all"]
+
+
+def test_no_member_that_is_kept_ignores_its_prompt() -> None:
+    """Figure 8's come nearest: of a class of three samples nothing is learnt."""
+    run = FigureRun(RESULTS / "okawa2023" / "paper" / "fig8")
+    found = signatures(Results(run.members, "paper", tuple(run.manifest["seeds"])))
+    assert len(found) == len(run.members)
+    assert found["prompt_variation"].between(0.8, 1).all()
+    assert not found["same_for_all"].any()
 
 
 # --- fine-tuning ---

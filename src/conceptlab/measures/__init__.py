@@ -33,6 +33,7 @@ from conceptlab.measures.length import (
 )
 from conceptlab.measures.thresholds import critical_number, relative_rise
 from conceptlab.measures.turning import nearest_approach, turning_point
+from conceptlab.measures.variation import chance_variation, prompt_variation
 
 __all__ = [
     "Answer",
@@ -47,6 +48,7 @@ __all__ = [
     "best_prompt",
     "beyond_chance",
     "chance_share",
+    "chance_variation",
     "concept_space",
     "corner_disentanglement",
     "cosine_matrix",
@@ -71,6 +73,7 @@ __all__ = [
     "nearest",
     "nearest_approach",
     "orthogonality",
+    "prompt_variation",
     "recovery_time",
     "relative_rise",
     "turning_point",
