@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import same_color
 
@@ -142,3 +143,10 @@ def test_panels_at_the_edge_of_an_incomplete_row_are_labelled(figure, separation
             ends = (row, column + 1) not in places
             assert bool(right.get_ylabel()) == ends
             assert right.yaxis.get_tick_params()["labelright"] == ends
+
+
+@pytest.mark.parametrize(
+    ("count", "columns"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 3), (6, 3), (7, 4), (8, 4), (9, 3)]
+)
+def test_rows_of_panels_have_few_empty_places(count: int, columns: int) -> None:
+    assert drawing.columns_of(pd.DataFrame({"separation": [0.1 * n for n in range(count)] * 2})) == columns

@@ -34,7 +34,7 @@ def draw_probe(
         chosen = figures.select(curves, measure, variable, cls)
         low, high = (0.0, 1.0) if measure == "disentanglement" else _range(chosen)
         logarithmic = low > 0 and high > 30 * low
-        count, marked = curves["separation"].nunique(), False
+        count, columns, marked = curves["separation"].nunique(), drawing.columns_of(curves), False
         for place, (ax, value, runs) in enumerate(drawing.panels(page, curves)):
             figures.accuracy_axes(ax)
             for rows, line in (
@@ -53,15 +53,14 @@ def draw_probe(
                 figures.band(beside, own, Line(_INK, marker=""))
             beside.set_yscale("log" if logarithmic else "linear")
             beside.set_ylim(low * 0.8 if logarithmic else max(0.0, low - 0.05 * (high - low)), high * 1.05)
-            last = (
-                place + 1 == count or (place + 1) % drawing.COLUMNS == 0
-            )  # nothing beside it: the row ends here
+            # Nothing beside it: the row ends here.
+            last = place + 1 == count or (place + 1) % columns == 0
             beside.set_ylabel(label if last else "")
             if not last:
                 beside.tick_params(labelright=False)
             marked |= _mark(ax, times[times["separation"] == value], kind)
         seen = f" of the embedding, seen from {cls}" if cls else ""
-        lines = "Blue dashed: training classes; red: behaviour, green: capability of class 11."
+        lines = "Blue dashed: training classes; orange: behaviour, green: capability of class 11."
         scale = " (mean and band of its logarithm)" if logarithmic else ""
         text = f"Black: {label}{seen}{scale}. {lines} {drawing.PALE}"
         drawing.seeds_caption(page, curves, f"{text} {_REGAINED[marked] if kind else ''}".rstrip())

@@ -9,6 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import ListedColormap, Normalize
+from matplotlib.ticker import AutoMinorLocator
 
 from conceptlab import figures
 from conceptlab.figures import Line, Page
@@ -26,8 +27,6 @@ FAMILY_LINES = {
     "guidance": Line("#E69F00", "guidance", "P"),
 }
 
-COLUMNS = 3
-"""Panels in a row."""
 PALE = "Pale: before half of the seeds draw every training class."
 
 Colour = tuple[float, float, float]
@@ -59,10 +58,16 @@ def colour_bar(page: Page, ax: Axes, values: pd.Series, label: str) -> None:
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
 
 
+def columns_of(table: pd.DataFrame) -> int:
+    """How many panels stand in a row: up to three, or four where that leaves fewer places empty."""
+    count = int(table["separation"].nunique())
+    return count if count < 4 else min((3, 4), key=lambda columns: -count % columns)
+
+
 def panels(page: Page, table: pd.DataFrame) -> Iterator[tuple[Axes, float, pd.DataFrame]]:
     """A panel for each separation, in rows; only the outer ones carry axis labels."""
     every = sorted(float(value) for value in table["separation"].unique())
-    columns = min(COLUMNS, len(every))
+    columns = columns_of(table)
     rows = -(-len(every) // columns)
     grid = page.add_gridspec(rows, columns)
     first: Axes | None = None
@@ -70,7 +75,9 @@ def panels(page: Page, table: pd.DataFrame) -> Iterator[tuple[Axes, float, pd.Da
         ax = page.add_subplot(grid[divmod(place, columns)], sharex=first, sharey=first)
         first = first or ax
         ax.set_title(f"separation {value:g}")
-        ax.locator_params(axis="x", nbins=5)
+        ax.locator_params(axis="x", nbins=5 if columns < 4 else 3)
+        if columns == 4:  # room for every other number only
+            ax.xaxis.set_minor_locator(AutoMinorLocator(2))
         yield ax, value, table[table["separation"] == value]
         if place % columns:
             ax.set_ylabel("")
@@ -97,12 +104,12 @@ def since_drawn(rows: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
 
 def corner(table: pd.DataFrame) -> int:
     """The number of the panel at the upper right, beside which names have room."""
-    return min(COLUMNS, table["separation"].nunique()) - 1
+    return columns_of(table) - 1
 
 
 def page_for(table: pd.DataFrame) -> Page:
     """A page as high as its rows of panels."""
-    rows = -(-table["separation"].nunique() // COLUMNS)
+    rows = -(-table["separation"].nunique() // columns_of(table))
     return figures.figure(columns=2, height=0.75 + 1.75 * rows)
 
 
