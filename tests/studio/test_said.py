@@ -35,6 +35,13 @@ def test_the_number_of_a_claim_comes_with_what_it_measures(run: FigureRun, tmp_p
         assert verdict.statistic in str(shown.json)
 
 
+def test_the_command_that_runs_it_again_names_its_folder(run: FigureRun) -> None:
+    # Without it the command would begin anew in `runs`, and continue nothing.
+    page = show(f"/run/{run.store.root.name}/quickstart/tiny/emergence")
+    shown = client(Studio.of([run.store.root])).post("/_dash-update-component", json=page, headers=LOCAL)
+    assert f"--out {run.store.root}" in str(shown.json)
+
+
 @pytest.mark.parametrize(
     ("offered", "chosen"),
     [

@@ -7,6 +7,7 @@ from typing import Any
 from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from conceptlab.errors import InputError
+from conceptlab.store import go_on
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
 from conceptlab.studio.elements import (
@@ -58,7 +59,7 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         html.Div(verdicts_and_pictures(view), id="run-results"),
         card(
             "Run it again",
-            command(str(manifest.get("command", ""))),
+            command(_again(entry)),
             hint="The same command also continues an interrupted run.",
         ),
         dcc.Store(id="run-key", data=entry.key),
@@ -66,6 +67,11 @@ def layout(studio: Studio, rest: str, asked: dict[str, str]) -> Any:
         dcc.Store(id="run-frames"),
         dcc.Interval(id="run-tick", interval=_OFTEN, disabled=entry.status == "complete"),
     ]
+
+
+def _again(entry: Entry) -> str:
+    """Without `--out` the command would begin anew in `runs`. Nothing is written where the shipped models lie."""
+    return str(entry.manifest.get("command", "")) if entry.shipped else go_on(entry.run)
 
 
 def register(app: Dash, studio: Studio) -> None:
