@@ -12,6 +12,7 @@ from PIL import Image
 
 from conceptlab.errors import InputError
 from conceptlab.worlds import DataOptions, open_data
+from conceptlab.worlds.binning import resolve
 from conceptlab.worlds.folder_images import MOST_PIXELS
 from conceptlab.worlds.folder_table import read_table
 from tests.image_folder import everything, opened, state_of, write_folder, write_table
@@ -174,6 +175,23 @@ def test_a_continuous_condition_needs_numbers(folder):
         opened(folder, "shape", "colour", continuous=("colour",))
 
 
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["1", "2", "big", "4", "nan"], r"in 2 of 5 rows \(row 3: 'big', and 1 more\); write numbers there"),
+        (
+            ["0,1", "0,2", "0,3", "0,4", "1"],
+            r"commas in its numbers \('0,1' in row 1\); write them with a point",
+        ),
+        (["a", "b", "c", "4", "5"], r"not a column of numbers \(it holds 'a'\); choose values: size=a,b"),
+        ([None] * 5, r"not a column of numbers \(it is empty\); choose another"),
+    ],
+)
+def test_what_is_no_number_is_told_with_its_row(values, message):
+    with pytest.raises(InputError, match=message):
+        resolve(["size/2"], pd.DataFrame({"size": pd.Series(values, dtype=object)}), "table.csv")
+
+
 def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
     folder = write_folder(tmp_path / "data", {"000": 4, "100": 4})
     table = pd.read_csv(folder / "labels.csv")
@@ -181,7 +199,7 @@ def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
     table["coarse"] = ["1", "2"] * 3 + ["1", "inf"]
     write_table(folder / "labels.csv", table)
     for variable in ("radius@0.5", "radius/2"):
-        with pytest.raises(InputError, match=r"'radius' is not a column of numbers \(it holds 'inf'\)"):
+        with pytest.raises(InputError, match=r"'radius' is not a number in 1 of 8 rows \(row 3: 'inf'\)"):
             opened(folder, "shape", variable)
     with pytest.raises(InputError, match="continuous variables that are not numbers"):
         opened(folder, "shape", "coarse", continuous=("coarse",))

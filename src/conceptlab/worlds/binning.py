@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -168,11 +169,26 @@ def _in_order(texts: list[str]) -> list[str]:
 def _numbers(name: str, table: pd.DataFrame, where: str) -> np.ndarray:
     column = column_of(table, name, where)
     numbers = pd.to_numeric(column, errors="coerce").replace([math.inf, -math.inf], math.nan)
-    if numbers.notna().sum() < column.notna().sum() or numbers.notna().sum() == 0:
-        others = column[numbers.isna() & column.notna()].tolist()
-        holds = f"it holds '{others[0]}'" if others else "it is empty"
-        raise InputError(f"{where}: '{name}' is not a column of numbers ({holds}); choose values: {name}=a,b")
+    if (numbers.isna() & column.notna()).any() or column.isna().all():
+        raise InputError(f"{where}: {_not_numbers(name, column, numbers)}")
     return numbers.dropna().to_numpy(float)
+
+
+def _not_numbers(name: str, column: pd.Series, numbers: pd.Series) -> str:
+    """What is in the way: slips among numbers, a comma in place of the point, or words."""
+    others = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
+    if not len(others):
+        return f"'{name}' is not a column of numbers (it is empty); choose another"
+    value, row = str(column.iloc[others[0]]), f"row {others[0] + 1}"
+    if re.fullmatch(r"\s*[+-]?\d*,\d+\s*", value):
+        return f"'{name}' has commas in its numbers ('{value}' in {row}); write them with a point"
+    if len(others) < numbers.notna().sum():
+        more = f", and {len(others) - 1} more" if len(others) > 1 else ""
+        return (
+            f"'{name}' is not a number in {len(others)} of {len(column)} rows ({row}: '{value}'{more}); "
+            "write numbers there, or take these lines out of the table"
+        )
+    return f"'{name}' is not a column of numbers (it holds '{value}'); choose values: {name}=a,b"
 
 
 def _edges(text: str, amount: str, numbers: np.ndarray) -> list[float]:
