@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,15 @@ def test_all_problems_are_told_at_once(tmp_path):
     ):
         assert part in text, part
     assert state_of(folder) == before
+
+
+@pytest.mark.skipif(os.sep == "\\", reason="there such names are right")
+def test_files_named_as_on_windows_are_not_told_to_be_missing(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 3, "100": 3})
+    labels = folder / "labels.csv"
+    labels.write_text(labels.read_text().replace("pictures/", "pictures\\"))
+    with pytest.raises(InputError, match=r"files named as on Windows \(6\): .*Write the folders .* with /"):
+        opened(folder, "shape")
 
 
 def test_a_long_list_is_capped(tmp_path):

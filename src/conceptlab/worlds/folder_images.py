@@ -49,6 +49,9 @@ def paths_of(problems: Problems, folder: Path, files: Sequence[object]) -> list[
         elif os.path.isabs(plain) or plain.split(os.sep)[0] == os.pardir:
             remedy = "Give paths relative to the table's folder."
             problems.add("files outside the folder", f"row {row}: {text}", remedy)
+        elif not os.path.isfile(folder / plain) and os.path.isfile(folder / text.replace("\\", "/")):
+            remedy = "Write the folders in the table with / in place of \\."
+            problems.add("files named as on Windows", f"{text} (row {row})", remedy)
         elif not os.path.isfile(folder / plain):
             remedy = "Put them there, or take their rows out of the table."
             problems.add("missing files", f"{text} (row {row})", remedy)
