@@ -204,6 +204,10 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
         (["--data", "my_shapes", "--out", "my_shapes/runs"], "lies in the data folder"),
         (["--data", "my_shapes/labels.csv", "--out", "my_shapes/runs"], "lies in the data folder"),
         (["--data", "my_shapes", "--resolution", "0"], "--resolution 0 is too small"),
+        (
+            ["--data", "my_shapes", "--set", "world.resolution=8"],
+            "--set world.resolution: what is made of --data is said by --variables, --continuous, --resolution",
+        ),
         (["--world", "circels"], "did you mean 'circles'"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,7 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
         raise InputError("run custom needs either --data PATH or --world NAME; see docs/own_data.md")
     if options.data is not None:
         _keep_out(options.out, options.data)
+        _refuse_world(settings)
         world = open_data(options.data, _data_options(options))
         words = ["--data", str(options.data), *_data_words(options)]
     else:
@@ -68,6 +70,14 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
     words += [word for file in options.plugin for word in ("--plugin", str(file))]
     study = custom.study(world, custom.roles(world, options.train, options.test), words)
     return study, figures_of(study, options.study)
+
+
+def _refuse_world(settings: Mapping[str, Any]) -> None:
+    """Set behind its back, a world would hold other images than those that were looked at, and say they had changed."""
+    for key in settings:
+        if key.partition(".")[0] == "world":
+            options = ", ".join(f"--{name}" for name in _DATA_OPTIONS)
+            raise InputError(f"--set {key}: what is made of --data is said by {options}")
 
 
 def _data_options(options: argparse.Namespace) -> DataOptions:
