@@ -91,7 +91,8 @@ def elicit(options: argparse.Namespace) -> int:
     member = _first_member(options.path)
     check_writable(options.out)
     found = ask(member, options.cls, options.n, options.weights)
-    OUT.print(ways_table(found.ways, f"class {found.code}, member {member.id}, seed {member.recipe.seed}"))
+    title = f"class {found.code}, member {member.id}, seed {member.recipe.seed}"
+    OUT.print(ways_table(found.ways, title, probes=1 + (member.recipe.evaluation.second_probe is not None)))
     OUT.print(found.sentence)
     pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
     labels = [name.replace(": ", "\n", 1) for name in found.shown]

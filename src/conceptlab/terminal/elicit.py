@@ -6,12 +6,11 @@ import pandas as pd
 from rich.table import Table
 
 
-def ways_table(ways: pd.DataFrame, title: str) -> Table:
+def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
     """A row for each way of asking, with the prompt that won at the last checkpoint."""
     steps = sorted(ways["step"].unique())
-    caption = (
-        "held-out accuracy: what both probes read as the class (what the judge alone does, where it differs)"
-    )
+    both = "what both probes read as the class (what the judge alone does, where it differs)"
+    caption = f"held-out accuracy: {both if probes > 1 else 'what the probe reads as the class'}"
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
     for step in steps:
