@@ -133,6 +133,14 @@ def test_lists_matter_only_in_columns_that_are_used(tmp_path, table):
         opened(folder, files="tags")
 
 
+def test_data_that_were_moved_away_are_to_be_put_back(tmp_path):
+    world = opened(write_folder(tmp_path / "data", {"000": 3, "100": 3}), "shape")
+    (tmp_path / "data").rename(tmp_path / "elsewhere")
+    # `sample` and `elicit` have no --table that could mend it.
+    with pytest.raises(InputError, match=r"labels\.csv is no longer there, .*: put them back"):
+        world.check()
+
+
 def test_which_table(tmp_path):
     with pytest.raises(InputError, match="has no table"):
         opened(tmp_path)

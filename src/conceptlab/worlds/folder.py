@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.binning import Variables
 from conceptlab.worlds.folder_images import CHANNELS, decode, look_over, paths_of
@@ -49,6 +50,8 @@ class Folder(LabelledWorld):
 
     def source(self) -> Source:
         path = Path(self.folder) / self.table
+        if not path.is_file():  # it was there when the world was made: no option is wrong
+            raise InputError(f"{path} is no longer there, and a run needs its data: put them back")
         table = read_table(path)
         files = table[file_column(table, self.files, str(path))].tolist()
         problems = Problems(self.where)
