@@ -56,6 +56,16 @@ def test_only_what_differs_is_told_of_another_configuration(tmp_path):
         run.claim({**MANIFEST, "figure": "f", "settings": {"world": {**world, "resolution": 8}, "batch": 2}})
 
 
+def test_data_that_changed_are_told_in_words(tmp_path):
+    (run,) = claimed(tmp_path, "f")
+    run.claim({**MANIFEST, "figure": "f", "settings": {"world": {"name": "folder", "fingerprint": "5e17"}}})
+    (run.path / "tables").mkdir(exist_ok=True)
+    with pytest.raises(InputError, match=r"another configuration \(other images or labels\), or"):
+        run.claim(
+            {**MANIFEST, "figure": "f", "settings": {"world": {"name": "folder", "fingerprint": "08e7"}}}
+        )
+
+
 def test_members_that_an_abandoned_run_never_trained_are_forgotten(tmp_path):
     (run,) = claimed(tmp_path, "f")
     members = [tiny_recipe(seed=seed) for seed in range(8)]

@@ -132,7 +132,7 @@ class FigureRun:
         )
         if was != now:
             differing = [name for name in {**was, **now} if was.get(name, ...) != now.get(name, ...)]
-            words = [f"{name}={was[name]}" if name in was else f"{name} not set" for name in differing]
+            words = [_told(name, was) for name in differing]
             raise InputError(
                 f"{self.path} was made by another configuration ({', '.join(words)}), or is being made; choose "
                 "another --out, or move that folder away if it was given up: its members stay"
@@ -197,6 +197,13 @@ class FigureRun:
         except OSError:  # what this raised a notebook would show as a traceback, instead of the figure's name
             LOG.warning("%s is damaged; the figure's command, with --ready, draws it anew", self.pictures[0])
             return None
+
+
+def _told(name: str, settings: dict[str, Any]) -> str:
+    """A setting as it was; the hash of the data says nothing to anybody but that they were others."""
+    if name == "world.fingerprint":
+        return "other images or labels"
+    return f"{name}={settings[name]}" if name in settings else f"{name} not set"
 
 
 def gather(members: Sequence[Member]) -> pd.DataFrame:
