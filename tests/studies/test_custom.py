@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from PIL import Image
 
 import conceptlab
 from conceptlab import plugins
@@ -79,6 +81,20 @@ def test_inspect_as_the_page_tells(place, monkeypatch, capsys):
     assert state_of(place / "my_shapes") == before
 
 
+def test_the_table_of_a_folder_for_each_class_is_made_as_the_page_tells(tmp_path, monkeypatch, capsys):
+    for number, (animal, colour) in enumerate(itertools.product(("cat", "dog"), ("black", "white"))):
+        (tmp_path / "my_pets" / animal / colour).mkdir(parents=True)
+        for copy in range(3):
+            picture = Image.new("RGB", (16, 16), (60 * number, 40 * copy, 90))
+            picture.save(tmp_path / "my_pets" / animal / colour / f"{copy}.jpg")
+    monkeypatch.chdir(tmp_path)
+    assert main(["inspect", "my_pets"]) == 2
+    assert "names of folders are not read: docs/own_data.md" in capsys.readouterr().err
+    exec(_example(1), {})
+    assert main(["inspect", "my_pets"]) == 0
+    assert "12 images show 4 of the 4 combinations of animal, colour." in capsys.readouterr().out
+
+
 @pytest.fixture(scope="module")
 def run(place) -> Path:
     (command,) = (c for c in commands("conceptlab run custom --data"))
@@ -144,7 +160,7 @@ def test_other_data_do_not_take_the_folder_over(run, place, monkeypatch, capsys)
 
 
 def test_the_plugin_of_the_page(place, monkeypatch, capsys):
-    code = DOCS.read_text(encoding="utf-8").split("```python")[1].split("```")[0]
+    code = _example(2)
     (place / "stripes.py").write_text(code)
     monkeypatch.chdir(place)
     train, plan = commands("conceptlab run custom --plugin") + commands(
@@ -164,7 +180,7 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
 
 
 def test_the_measurement_of_the_page(place, monkeypatch):
-    (place / "brightness.py").write_text(_example(2))
+    (place / "brightness.py").write_text(_example(3))
     monkeypatch.chdir(place)
     (words,) = commands("conceptlab run quickstart --plugin brightness.py")
     assert main([*words, "--out", "measured", "--seeds", "1", "--device", "cpu"]) == 0
@@ -174,7 +190,7 @@ def test_the_measurement_of_the_page(place, monkeypatch):
 
 
 def test_the_script_of_the_page(tmp_path):
-    members = run_script(_example(3), {}, tmp_path)
+    members = run_script(_example(4), {}, tmp_path)
     assert [member.recipe.steps for member in members] == [20, 20]
     with pytest.raises(InputError, match=r"holds members, but no figure; name one of them, e\.g\. .*members"):
         find_members(tmp_path / "runs")
@@ -185,7 +201,7 @@ def _example(number: int) -> str:
 
 
 def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeypatch, capsys):
-    code = DOCS.read_text(encoding="utf-8").split("```python")[1].split("```")[0]
+    code = _example(2)
     code = code.replace('"stripes"', '"bright"').replace('"patches"', '"bright"')
     (place / "bright.py").write_text(code.replace(".clamp(0, 1)", ".clamp(0, 1) * 255"))
     monkeypatch.chdir(place)

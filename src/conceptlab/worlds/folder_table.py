@@ -31,7 +31,11 @@ def find_table(folder: Path) -> str:
         return found[0]
     kinds = ", ".join(_READERS)
     if not found:
-        raise InputError(f"{folder} has no table of attributes; put one beside the images ({kinds})")
+        # Whoever keeps a folder for each class has labels, and should not wonder why they do not count.
+        raise InputError(
+            f"{folder} has no table of attributes ({kinds}); put one beside the images (names of folders are not read: "
+            "docs/own_data.md makes a table of them)"
+        )
     raise InputError(f"{folder} has {len(found)} tables ({', '.join(found[:6])}); choose one with --table")
 
 
