@@ -63,3 +63,15 @@ def test_equal_images_on_both_sides_of_a_cut_are_told_and_no_error(tmp_path, cap
     assert "0 with labels that disagree, 1 with numbers on both sides of a cut (furthest apart: " in printed
     assert told in printed
     assert f"{told}: a cut lies between" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("fewest", "told"), [(1, "only more images of classes with too few"), (6, "nothing")]
+)
+def test_classes_with_too_few_images_are_something_to_collect(tmp_path, capsys, fewest, told):
+    folder, page = write_folder(tmp_path / "data", {**everything(6), "011": fewest}), tmp_path / "page.html"
+    main(["inspect", str(folder), "--variables", "shape", "size", "colour", "--out", str(page)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert ("nothing to collect" in said) == (told == "nothing")
+    assert ("collect only more images of classes with too few" in said) == (told != "nothing")
+    assert f"{told}: every combination lies" in page.read_text(encoding="utf-8").lower()

@@ -78,9 +78,13 @@ def sentences(found: Inspection) -> list[str]:
             f"Collect {codes}, and everything is at distance 1 or less with every value met alone ({least})."
         )
     else:
-        told.append(
-            "Every combination is at distance 1 or less, and every value is met alone: nothing to collect."
+        # A class with an image or two is there, and yet more of it is asked for.
+        rest = (
+            "collect only more images of classes with too few"
+            if found.world.too_few()
+            else "nothing to collect"
         )
+        told.append(f"Every combination is at distance 1 or less, and every value is met alone: {rest}.")
     if len(found.duplicates.pairs):
         disagree = f"{len(found.duplicates.conflicts)} with labels that disagree"
         told.append(f"{_pairs_text(found)} equal or nearly so, {disagree}{_cut_text(found)}.")
