@@ -75,3 +75,17 @@ def test_classes_with_too_few_images_are_something_to_collect(tmp_path, capsys, 
     assert ("nothing to collect" in said) == (told == "nothing")
     assert ("collect only more images of classes with too few" in said) == (told != "nothing")
     assert f"{told}: every combination lies" in page.read_text(encoding="utf-8").lower()
+
+
+def test_a_variable_that_images_do_not_show_is_told(tmp_path, capsys):
+    folder, page = write_folder(tmp_path / "data", everything(12)), tmp_path / "page.html"
+    lines = (folder / "labels.csv").read_text().splitlines()
+    (folder / "labels.csv").write_text(
+        "\n".join([lines[0] + ",odd", *(f"{line},{row % 2}" for row, line in enumerate(lines[1:]))])
+    )
+    assert main(["inspect", str(folder), "--variables", "shape", "colour", "odd", "--out", str(page)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "odd hardly shows: across its values images differ about as much as within a class (signal" in said
+    assert "shape hardly shows" not in said
+    assert "colour hardly shows" not in said
+    assert "odd hardly shows" in page.read_text(encoding="utf-8")

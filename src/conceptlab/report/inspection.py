@@ -21,6 +21,8 @@ from conceptlab.worlds.labelled import load
 # Beyond this many classes a graph cannot be read, and the table says it all.
 _MOST_DRAWN = 48
 _MOST_ROWS, _MOST_PAIRS = 200, 12
+_SURE = 3
+"""A signal of fewer standard errors than this is doubted. Of labels given at random nine in ten stay below."""
 
 
 def inspection_page(found: Inspection, path: Path, command: str) -> Path:
@@ -71,6 +73,11 @@ def sentences(found: Inspection) -> list[str]:
         order = ", then ".join(measured["variable"])
         last = f"the bottleneck is {found.bottleneck}"
         told.append(f"Expected order of learning: {order}; {last}.")
+    for _, row in found.variables[found.variables["signal"] < _SURE * found.variables["error"]].iterrows():
+        told.append(
+            f"{row['variable']} hardly shows: across its values images differ about as much as within a class (signal "
+            f"{row['signal']:.2g} ± {row['error']:.2g}). Its labels may be wrong, or too subtle for this measure."
+        )
     if found.advice.classes:
         codes = ", ".join(space.code(cls) for cls in found.advice.classes)
         least = "no fewer will do" if found.advice.proven else "fewer might do"
