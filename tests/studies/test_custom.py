@@ -228,7 +228,14 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),
         (["--world", "circles", "--train", "00:many"], "00:many: after the colon write how many images"),
-        (["--world", "circles", "--set", "world.resolution=30", "--plan"], "both sides divisible by 4"),
+        (
+            ["--world", "circles", "--set", "world.resolution=30", "--plan"],
+            "both sides divisible by 4: give another resolution, e.g. 28",
+        ),
+        (
+            ["--data", "my_shapes", "--resolution", "6", "--plan"],
+            "both sides divisible by 4: give another resolution, e.g. 4",
+        ),
         (["--world", "circles", "--resolution", "0"], "--resolution: for --data, not for --world"),
         (["--world", "circles", "--variables", "size", "--mode", "L"], "--variables, --mode: for --data"),
         (["--world", "circles", "--plugin", "nowhere.py"], "does not exist"),

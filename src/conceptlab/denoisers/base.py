@@ -156,9 +156,10 @@ def zero_initialised(layer: Layer) -> Layer:
 def check_image_shape(image_shape: tuple[int, ...], multiple: int, name: str) -> tuple[int, int, int]:
     """(channels, height, width), with both sides a multiple of the network's total down-sampling."""
     if len(image_shape) != 3 or image_shape[1] % multiple or image_shape[2] % multiple:
+        fitting = max(multiple, min(image_shape[-2:]) // multiple * multiple)
         raise InputError(
-            f"denoiser '{name}' got images of shape {tuple(image_shape)}; "
-            f"it needs (channels, height, width) with both sides divisible by {multiple}"
+            f"denoiser '{name}' got images of shape {tuple(image_shape)}; it needs (channels, height, width) with both "
+            f"sides divisible by {multiple}: give another resolution, e.g. {fitting}"
         )
     channels, height, width = image_shape
     return channels, height, width
