@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from conceptlab import plugins
 from conceptlab.cli.console import ERR, show_what_can_be_shown
 from conceptlab.cli.parser import build_parser
-from conceptlab.errors import explained
+from conceptlab.errors import InputError, explained
 
 __all__ = ["build_parser", "main"]
 
@@ -17,7 +17,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
     show_what_can_be_shown()
     try:
-        options = build_parser().parse_args(arguments)
+        options, unknown = build_parser().parse_known_args(arguments)
+        if (
+            unknown
+        ):  # argparse itself would point to the help of conceptlab, which does not list a command's options
+            raise InputError(
+                f"unrecognized arguments: {' '.join(unknown)}; see `conceptlab {options.name} --help`"
+            )
         plugins.add(options.plugin)
         return options.command(options)
     except KeyboardInterrupt:

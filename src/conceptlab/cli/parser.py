@@ -47,7 +47,7 @@ def _path(text: str) -> Path:
 def build_parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="conceptlab", description=conceptlab.__doc__)
     parser.add_argument("--version", action="version", version=conceptlab.__version__)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    commands = parser.add_subparsers(dest="name", metavar="COMMAND", required=True, parser_class=_Parser)
     for add in (
         _add_list,
         _add_run,
