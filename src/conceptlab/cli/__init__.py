@@ -18,9 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show_what_can_be_shown()
     try:
         options, unknown = build_parser().parse_known_args(arguments)
-        if (
-            unknown
-        ):  # argparse itself would point to the help of conceptlab, which does not list a command's options
+        # argparse itself would point to the help of conceptlab, which does not list a command's options.
+        if unknown:
             raise InputError(
                 f"unrecognized arguments: {' '.join(unknown)}; see `conceptlab {options.name} --help`"
             )
