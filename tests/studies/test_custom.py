@@ -184,7 +184,9 @@ def test_the_measurement_of_the_page(place, monkeypatch):
     monkeypatch.chdir(place)
     (words,) = commands("conceptlab run quickstart --plugin brightness.py")
     assert main([*words, "--out", "measured", "--seeds", "1", "--device", "cpu"]) == 0
-    found = conceptlab.load(place / "measured").members[0].metrics
+    run = conceptlab.load(place / "measured")
+    assert "--plugin brightness.py" in run.manifest["command"], "without it the command would be refused"
+    found = run.members[0].metrics
     assert found.loc[found["measure"] == "brightness", "value"].between(0, 1).all()
     assert (found["measure"] == "brightness").sum() >= 8
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import shutil
 from dataclasses import replace
 
@@ -88,6 +89,11 @@ def test_a_setting_that_a_figure_varies_is_refused():
 def test_the_command_says_what_was_asked_for():
     order = Order(STUDY, (FIGURE,), "tiny", (0, 1), {"optimiser.learning_rate": 0.01})
     assert order.command == "conceptlab run s --scale tiny --seeds 2 --set optimiser.learning_rate=0.01"
+
+
+def test_the_command_names_the_plugins_that_it_needs():
+    order = Order(STUDY, (FIGURE,), "tiny", (0, 1), {"denoiser.name": "mine"}, ("my parts.py",))
+    assert shlex.split(order.command)[3:7] == ["--plugin", "my parts.py", "--scale", "tiny"]
 
 
 def test_figures_are_ready_when_all_members_are_trained_and_those_they_start_from(tmp_path):

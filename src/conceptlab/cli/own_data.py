@@ -67,7 +67,6 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
     for name in ("train", "test"):
         given = getattr(options, name)
         words += [f"--{name}", *given] if given else []
-    words += [word for file in options.plugin for word in ("--plugin", str(file))]
     study = custom.study(world, custom.roles(world, options.train, options.test), words)
     return study, figures_of(study, options.study)
 

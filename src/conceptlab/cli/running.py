@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         study, figures = studies.find(options.study)
     # While members train, the progress shown holds their recipes, too.
     seeds = studies.parse_seeds(options.seeds, copies=1 if options.plan else 2)
-    order = studies.Order(study, figures, options.scale, seeds, settings)
+    order = studies.Order(study, figures, options.scale, seeds, settings, options.plugin)
     where = executors.place(
         options.executor, options.device, options.address, options.gpus, options.cohort, planned=options.plan
     )

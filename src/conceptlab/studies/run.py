@@ -37,14 +37,15 @@ Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
 
 @dataclass(frozen=True)
 class Order:
-    """What was asked for: which figures of a study, how large, with which seeds and settings. Without seeds each figure
-    takes as many as it does by itself."""
+    """What was asked for: which figures of a study, how large, with which seeds, settings and plug-in files. Without
+    seeds each figure takes as many as it does by itself."""
 
     study: Study
     figures: tuple[Figure, ...]
     scale: Scale
     seeds: tuple[int, ...] | None
     settings: Mapping[str, Any]
+    plugins: Sequence[str] = ()
 
     def seeds_of(self, figure: Figure) -> tuple[int, ...]:
         return self.study.seeds_of(figure, self.scale) if self.seeds is None else self.seeds
@@ -74,6 +75,7 @@ class Order:
         complete = names in (every, [f.id for f in self.study.figures if not f.needs])
         target = self.study.name if complete else f"{self.study.name}.{','.join(names)}"
         words = ["conceptlab", "run", target, *self.study.options]
+        words += [word for file in self.plugins for word in ("--plugin", file)]
         words += ["--scale", self.scale]
         numbers = {len(self.seeds_of(figure)) for figure in self.figures}
         # Where figures take different numbers of seeds, they do so by themselves.
