@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from conceptlab.claims import Claim, final_value
+from conceptlab.cli.settings import parse_settings
 from conceptlab.errors import InputError
 from conceptlab.store import METRIC_COLUMNS, FigureRun, Store
 from conceptlab.store.files import write_json, write_table
@@ -94,6 +95,13 @@ def test_the_command_says_what_was_asked_for():
 def test_the_command_names_the_plugins_that_it_needs():
     order = Order(STUDY, (FIGURE,), "tiny", (0, 1), {"denoiser.name": "mine"}, ("my parts.py",))
     assert shlex.split(order.command)[3:7] == ["--plugin", "my parts.py", "--scale", "tiny"]
+
+
+def test_the_command_sets_what_was_set():
+    given = ["a=word", 'b="12"', "c=12", "d=null", 'e="null"', 'f=["x", 1]', "g=true", "h=two words", "i="]
+    settings = parse_settings(given)
+    words = shlex.split(Order(STUDY, (FIGURE,), "tiny", (0,), settings).command)
+    assert parse_settings(words[words.index("--set") + 1 :: 2]) == settings
 
 
 def test_figures_are_ready_when_all_members_are_trained_and_those_they_start_from(tmp_path):

@@ -81,8 +81,17 @@ class Order:
         # Where figures take different numbers of seeds, they do so by themselves.
         words += ["--seeds", str(*numbers)] if len(numbers) == 1 else []
         for key, value in self.settings.items():
-            words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+            words += ["--set", f"{key}={_written(value)}"]
         return shlex.join(words)
+
+
+def _written(value: Any) -> str:
+    """A setting as `--set` reads it: a word as it is, unless it would be read as something else."""
+    try:
+        json.loads(value)
+    except (TypeError, ValueError):
+        return value if isinstance(value, str) else json.dumps(value)
+    return json.dumps(value)
 
 
 def ready(order: Order, store: Store) -> tuple[Order, dict[str, str]]:
