@@ -12,6 +12,7 @@ from PIL import Image
 import conceptlab
 from conceptlab.cli import main
 from conceptlab.store import FigureRun
+from tests.figures import synthetic
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
@@ -107,6 +108,21 @@ def test_where_nothing_can_be_written_nothing_is_drawn(out, tmp_path, capsys, mo
         assert word in told[0]
 
 
+@pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])
+def test_models_whose_training_has_not_begun_are_passed_over(tmp_path, capsys, command):
+    recipes = [synthetic.recipe(seed) for seed in range(3)]
+    name, *options = command
+    for begun, word in (
+        ("unfinished", f"{recipes[1].hash} has no checkpoint yet"),
+        ("missing", "holds no trained"),
+    ):
+        folder = tmp_path / begun
+        synthetic.figure_run(folder, recipes, statuses=("missing", begun, "missing"), steps=(100,))
+        assert main([name, str(folder), *options, "--out", str(tmp_path / "s.png")]) == 2
+        (told,) = capsys.readouterr().err.splitlines()
+        assert word in told
+
+
 def test_report_of_a_path(out, tmp_path, capsys):
     page = tmp_path / "page.html"
     assert main(["report", str(out), "--out", str(page)]) == 0
@@ -131,5 +147,6 @@ def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
     assert main(["reproduction", str(kept), "--out", str(tmp_path / "page.md")]) == 2
     assert "holds nothing at paper scale" in capsys.readouterr().err
     assert not (tmp_path / "page.md").exists()
-    assert main(["sample", str(kept), "--out", str(tmp_path / "s.png")]) == 2
-    assert "keeps no checkpoint" in capsys.readouterr().err, "running its study again would train nothing"
+    for words in (["sample", str(kept)], ["elicit", str(kept), "--class", "111"]):
+        assert main([*words, "--out", str(tmp_path / "s.png")]) == 2
+        assert "keeps no checkpoint" in capsys.readouterr().err, "running its study again would train nothing"

@@ -107,9 +107,11 @@ def elicit(options: argparse.Namespace) -> int:
 def _first_member(path: Path) -> Member:
     from conceptlab.store import find_members
 
-    for member in find_members(path):
+    for member in find_members(path, begun=True):
         return member
-    raise InputError(f"{path} holds no trained model; name a figure that trains some, or a member's folder")
+    raise InputError(
+        f"{path} holds no trained model yet; run its study, or name a figure that trains some or a member's folder"
+    )
 
 
 def diff(options: argparse.Namespace) -> int:

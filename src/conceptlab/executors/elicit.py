@@ -112,10 +112,7 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
         )
     cls = member.world.space.parse(given)
     code = member.world.space.code(cls)
-    if not member.checkpoint_steps:
-        raise InputError(
-            f"{member.path} has no checkpoints: none yet, or it was exported without; run its study"
-        )
+    member.checkpoint()  # without any there is nobody to ask
     families = build(_families(member, code, images))
     context = _context(member)
     found, drawn, live = [], {}, None

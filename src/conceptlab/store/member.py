@@ -42,6 +42,10 @@ class Member:
         config = self.path / "config.json"
         if (self.path / "done.json").exists() and not config.exists():
             raise self._damaged(config, "it is missing")
+        if not config.exists():
+            raise InputError(
+                f"{self.path} holds no member (config.json is missing): not trained yet, or not kept; run its study"
+            )
         data = files.read_json(config)
         try:
             self.recipe = Recipe.from_dict(data)
@@ -138,8 +142,12 @@ class Member:
 
     def weights(self, step: int | None = None) -> dict[str, Tensor]:
         """The tensors of a checkpoint: `raw.denoiser.…`, and `ema.…` where an average was kept."""
-        step = self._known("checkpoint", self.checkpoint_steps, step)
+        step = self.checkpoint(step)
         return files.read_tensors(self.path / "checkpoints" / f"{step:08d}.safetensors")
+
+    def checkpoint(self, step: int | None = None) -> int:
+        """The step of a kept checkpoint, the last by default."""
+        return self._known("checkpoint", self.checkpoint_steps, step)
 
     def model(self, step: int | None = None, weights: str = "raw") -> Denoiser:
         """The denoiser of a checkpoint, ready to draw."""

@@ -292,8 +292,9 @@ def load(path: Path | str) -> FigureRun:
     return found[0]
 
 
-def find_members(path: Path | str) -> list[Member]:
-    """The members at a path: one member's folder, or those of the figures below it."""
+def find_members(path: Path | str, *, begun: bool = False) -> list[Member]:
+    """The members at a path: one member's folder, or those of the figures below it; only those whose training was
+    `begun`, if that is wanted, since a run that was interrupted lacks the others."""
     path = Path(path)
     if _exists(path / "config.json"):
         return [Member(path)]
@@ -304,5 +305,6 @@ def find_members(path: Path | str) -> list[Member]:
     ):
         # Trained by hand, for no figure: which of them comes first is nobody's choice.
         raise InputError(f"{path} holds members, but no figure; name one of them, e.g. {trained[0].parent}")
-    members = {member.id: member for run in find_figures(path) for member in run.members}
-    return list(members.values())
+    runs = find_figures(path)
+    paths = [run.store.root / "members" / id_ for run in runs for id_ in run.manifest["members"]]
+    return [Member(path) for path in dict.fromkeys(paths) if not begun or _exists(path / "config.json")]
