@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import math
+
 import pandas as pd
 import pytest
+from rich.console import Console
 
 from conceptlab.terminal.elicit import ways_table
 
@@ -13,3 +17,18 @@ def test_the_table_speaks_of_as_many_probes_as_there_are(probes: int, said: str)
     ways = pd.DataFrame([{"step": 4, "way": "redraws", "prompt": "draw 1", "accuracy": 0.5, "read": 0.5}])
     table = ways_table(ways, "class 11", probes=probes)
     assert str(table.caption).startswith(f"held-out accuracy: {said} as the class")
+
+
+def test_both_readings_are_told_where_they_differ_and_why_either_may_be_larger() -> None:
+    rows = [
+        ("redraws", "draw 2", 0.22, 0.25),
+        ("latent", "colour × 4", 1.0, 0.99),
+        ("patch", "", 0.5, math.nan),
+    ]
+    ways = pd.DataFrame([(100, *row) for row in rows], columns=["step", "way", "prompt", "accuracy", "read"])
+    console = Console(width=140, file=io.StringIO(), record=True)
+    console.print(ways_table(ways, "class 11"))
+    told = console.export_text()
+    for cell in ("0.22 (0.25)", "1.00 (0.99)", "0.50 "):
+        assert cell in told
+    assert "it chooses its own prompts" in " ".join(told.split())

@@ -9,7 +9,11 @@ from rich.table import Table
 def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
     """A row for each way of asking, with the prompt that won at the last checkpoint."""
     steps = sorted(ways["step"].unique())
-    both = "what both probes read as the class (what the judge alone does, where it differs)"
+    # The judge alone can be told with less than both: another prompt may win by it, and do worse when held out.
+    both = (
+        "what both probes read as the class (what the judge alone does, where it differs;\n"
+        "it chooses its own prompts; 'won by' names those of both)"
+    )
     caption = f"held-out accuracy: {both if probes > 1 else 'what the probe reads as the class'}"
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
