@@ -100,5 +100,15 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
         return float(value)
     if hint in (int, str, bool) and type(value) is hint:
         return value
-    expected = " | ".join(map(str, arguments)) if origin is Literal else getattr(hint, "__name__", str(hint))
-    raise InputError(f"{where} is {value!r}; expected {expected}")
+    raise InputError(f"{where} is {value!r}; expected {_expected(hint)}")
+
+
+def _expected(hint: Any) -> str:
+    """A type in a user's words, who writes lists where tuples are declared."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        return " | ".join(map(str, arguments))
+    if origin is tuple:
+        each = [_expected(argument) for argument in arguments if argument is not Ellipsis]
+        return f"a list, each {each[0]}" if Ellipsis in arguments else f"a list: [{', '.join(each)}]"
+    return "a table of settings" if origin is Mapping else getattr(hint, "__name__", str(hint))
