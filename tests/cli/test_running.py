@@ -104,6 +104,8 @@ def test_pieces_train_their_share_and_the_whole_is_judged_from_them(tmp_path, ca
     assert main([*common, "--piece", "1/2"]) == 0
     assert "1 of 2 members are done" in capsys.readouterr().out
     assert len(list((tmp_path / "members").iterdir())) == 1
+    assert main(["verdict", str(tmp_path)]) == 2
+    assert "holds members, but no figure; if --piece trained them" in capsys.readouterr().err
     assert main([*common, "--piece", "2/2"]) == 0
     assert main([*common, "--piece", "2/2", "--plan"]) == 0
     assert "1 (1 done already)" in capsys.readouterr().out

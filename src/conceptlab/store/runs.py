@@ -236,6 +236,10 @@ def find_figures(path: Path | str, *, damaged: bool = False) -> list[FigureRun]:
     if not _exists(path):
         raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
     found = sorted(_manifests(path), key=_as_read)
+    if not found and any(path.glob("members/*/config.json")):
+        raise InputError(
+            f"{path} holds members, but no figure; if --piece trained them, the same command without it makes one"
+        )
     if not found:
         raise InputError(f"{path} holds no finished figure; give a folder that `conceptlab run` made")
     runs = [FigureRun(manifest.parent.resolve()) for manifest in found]
