@@ -161,7 +161,16 @@ def test_where_every_figure_is_left_out_nothing_was_done(tmp_path, run):
     assert export([run, missing[0]], out).unchanged == [NAME]
 
 
-@pytest.mark.parametrize("path", ["/data/celeba", "C:\\data\\celeba", "conceptlab run --data /data/celeba"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/data/celeba",
+        "C:\\data\\celeba",
+        "run --data /data/celeba",
+        "run --data '/my data'",
+        "--set world.folder=/data",
+    ],
+)
 def test_paths_of_this_machine_do_not_leave_it(tmp_path, path):
     run = drawn(tmp_path / "runs", 1)
     write_json(run.path / "manifest.json", {**run.manifest, "command": path})

@@ -10,6 +10,7 @@ its seeds, and the caller is told; a member that is there already is never chang
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -34,6 +35,8 @@ SHOWN_STEPS = 5
 SHEET_PIXELS = 24_000
 # What says when a figure was made and on what, not what it found.
 _CIRCUMSTANCES = ("seconds", "environment")
+# Between the words of a command: a path may be quoted, or follow the name of a setting.
+_WORDS = re.compile(r"[\s='\"]+")
 
 
 @dataclass
@@ -136,7 +139,7 @@ def _machine_paths(value: Any) -> Iterator[str]:
     if isinstance(value, list | tuple):
         for inner in value:
             yield from _machine_paths(inner)
-    elif isinstance(value, str) and any(_is_absolute(word) for word in value.split()):
+    elif isinstance(value, str) and any(map(_is_absolute, _WORDS.split(value))):
         yield value
 
 
