@@ -34,12 +34,8 @@ def verdict(options: argparse.Namespace) -> int:
     unfinished = unfinished_lines(runs)
     if unfinished and not verdicts:
         first, *others = unfinished
-        more = (
-            f"; {len(others)} more {'run is' if len(others) == 1 else 'runs are'} not finished"
-            if others
-            else ""
-        )
-        raise InputError(f"{first}{more}")
+        more = f"; {len(others)} more {'run is' if len(others) == 1 else 'runs are'} not finished"
+        raise InputError(first + (more if others else ""))
     for line in unfinished:
         ERR.print(line)
     if options.json:

@@ -7,7 +7,7 @@ from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter, state_
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
 from conceptlab.store.signatures import Signature
 from conceptlab.store.timing import device_seconds, wall_seconds
-from conceptlab.store.unfinished import go_on, untrained
+from conceptlab.store.unfinished import go_on, has_ended, untrained
 
 __all__ = [
     "METRIC_COLUMNS",
@@ -24,6 +24,7 @@ __all__ = [
     "find_members",
     "gather",
     "go_on",
+    "has_ended",
     "how_it_failed",
     "load",
     "state_steps",

@@ -236,7 +236,7 @@ def find_figures(path: Path | str, *, damaged: bool = False) -> list[FigureRun]:
     if not _exists(path):
         raise InputError(f"{path} does not exist; `conceptlab run` makes run folders")
     found = sorted(_manifests(path), key=_as_read)
-    if not found and any(path.glob("members/*/config.json")):
+    if not found and _loose_members(path):
         raise InputError(
             f"{path} holds members, but no figure; if --piece trained them, the same command without it makes one"
         )
@@ -296,19 +296,19 @@ def load(path: Path | str) -> FigureRun:
     return found[0]
 
 
+def _loose_members(path: Path) -> list[Path]:
+    return sorted(config.parent for config in path.glob("members/*/config.json"))
+
+
 def find_members(path: Path | str, *, begun: bool = False) -> list[Member]:
     """The members at a path: one member's folder, or those of the figures below it; only those whose training was
     `begun`, if that is wanted, since a run that was interrupted lacks the others."""
     path = Path(path)
     if _exists(path / "config.json"):
         return [Member(path)]
-    if (
-        _exists(path)
-        and not any(_manifests(path))
-        and (trained := sorted(path.glob("members/*/config.json")))
-    ):
+    if _exists(path) and not any(_manifests(path)) and (trained := _loose_members(path)):
         # Trained by hand, for no figure: which of them comes first is nobody's choice.
-        raise InputError(f"{path} holds members, but no figure; name one of them, e.g. {trained[0].parent}")
+        raise InputError(f"{path} holds members, but no figure; name one of them, e.g. {trained[0]}")
     runs = find_figures(path)
     paths = [run.store.root / "members" / id_ for run in runs for id_ in run.manifest["members"]]
     return [Member(path) for path in dict.fromkeys(paths) if not begun or _exists(path / "config.json")]

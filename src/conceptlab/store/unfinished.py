@@ -7,6 +7,11 @@ import shlex
 from conceptlab.store.runs import FigureRun
 
 
+def has_ended(run: FigureRun) -> bool:
+    """Only the end of a run writes how long it took, and the next one begins by taking that out."""
+    return "seconds" in run.manifest
+
+
 def untrained(run: FigureRun) -> list[str]:
     """The members of a figure that were not trained to their end; those that failed were."""
     folder = run.store.root / "members"

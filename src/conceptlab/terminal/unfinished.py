@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from conceptlab.store import FigureRun, go_on, untrained
+from conceptlab.store import FigureRun, go_on, has_ended, untrained
 from conceptlab.terminal.signatures import together
 
 
@@ -12,8 +12,7 @@ def unfinished_lines(runs: Sequence[FigureRun]) -> list[str]:
     """A line for each command: figures that were begun together go on together."""
     begun: dict[str, list[FigureRun]] = {}
     for run in runs:
-        # Only the end of a run writes how long it took, and the next one begins by taking that out.
-        if "seconds" not in run.manifest:
+        if not has_ended(run):
             begun.setdefault(go_on(run), []).append(run)
     return [_line(command, found) for command, found in begun.items()]
 
