@@ -121,6 +121,7 @@ def test_an_answer_tells_can_from_does(runs):
     assert told(0.2, 0.9, 0.95).startswith("It can and does"), "what it does is for the judge to say"
     assert "in 95% of images (both probes say so of 20%), at step" in told(0.2, 0.9, 0.95)
     assert "both probes" not in told(0.8, 0.9)
+    assert "both probes" not in told(0.28, 0.9, 0.25), "they cannot agree on more than one of them reads"
     assert told(0.1, 0.2).startswith("It cannot yet")
 
 

@@ -60,7 +60,9 @@ class Elicitation:
         others = self.last[self.last["way"] != ORDINARY]
         read, both = f"{asked['read']:.0%}", f"{asked['accuracy']:.0%}"
         does = f"asked plainly it draws class {self.code} in {read} of images"
-        does += "" if both == read else f" (both probes say so of {both})"
+        # Each reading scores the redraw that it chose: by chance that of both may come out higher.
+        if asked["accuracy"] < asked["read"] and both != read:
+            does += f" (both probes say so of {both})"
         if asked["read"] >= CAN:
             return f"It can and does: {does}, {self.since(ORDINARY)}."
         if best["accuracy"] < CAN:
