@@ -13,14 +13,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from numpy.typing import NDArray
 
 from conceptlab import figures
 from conceptlab.claims import DIFFERENCE, Claim, PerSeed, accuracy_resolution, difference, value_per_seed
 from conceptlab.figures import Line
 from conceptlab.recipe import Recipe
+from conceptlab.store import Member
 from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.recipes import samples_without, vary
 from conceptlab.studies.okawa2023.settings import PAPER, base, swept
@@ -28,7 +31,8 @@ from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import credited, final, joint, labelled
 from conceptlab.studies.study import Results, Scale, Tables
 
-_SHOWN = 8
+_SHOWN = 12
+"""As many drawings of a class as stand beside each other, of all spreads together."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +74,8 @@ class Sweep:
         """(a) final accuracy of classes never seen against the spread, (b) of two of them over training, (c) what the
         first seed draws of these."""
         finals, curves = tables["finals"], tables["curves"]
-        page = figures.figure(columns=2, height=4.3)
-        panels = page.subplot_mosaic([["a", "b"], ["c", "c"]], height_ratios=(1, 0.9))
+        page = figures.figure(columns=2, height=3.7)
+        panels = page.subplot_mosaic([["a", "b"], ["c", "c"]], height_ratios=(1, 0.55))
         left, right = panels["a"], panels["b"]
         figures.panel(left, "a", self.titles[0])
         figures.accuracy_axes(left)
@@ -103,18 +107,26 @@ class Sweep:
         return float(recipe.world[self.setting])
 
     def _samples(self, ax: Axes, results: Results) -> None:
-        """A row for each spread: what the first seed draws of each class."""
+        """A row for each class, a group of columns for each spread: what the first seed draws."""
         first = min(member.recipe.seed for member in results.members)
-        sheets: dict[str, list[Any]] = {}
-        for member in sorted(results.members, key=lambda m: self._spread(m.recipe)):
-            if member.recipe.seed == first:
-                codes = [member.world.space.code(cls) for cls in member.world.space]
-                sheet = member.world.on_paper(member.samples().numpy())
-                sheets[f"± {self._spread(member.recipe):g}"] = [sheet[codes.index(c)] for c in self.drawn]
+        members = [member for member in results.members if member.recipe.seed == first]
+        members.sort(key=lambda member: self._spread(member.recipe))
+        groups = [self._drawn(member) for member in members]
         # Members that another figure left here may have kept fewer drawings.
-        count = min(_SHOWN, *(len(drawn) for row in sheets.values() for drawn in row))
-        rows = [[image for drawn in row for image in drawn[:count]] for row in sheets.values()]
-        figures.strip(ax, rows, list(sheets), [""] * len(rows[0]), xlabel="")
+        count = min(max(1, _SHOWN // len(groups)), *(group.shape[1] for group in groups))
+        parting = np.full_like(groups[0][:, :1], 255)
+        columns = [images for group in groups for images in (parting, group[:, :count])][1:]
+        labels = [""] * (len(groups) * (count + 1) - 1)
+        labels[(count - 1) // 2 :: count + 1] = [f"± {self._spread(member.recipe):g}" for member in members]
+        figures.strip(ax, np.concatenate(columns, axis=1), self.drawn, labels, xlabel="")
+        ax.tick_params(axis="x", labelrotation=0, labelsize=6.8)
+
+    def _drawn(self, member: Member) -> NDArray[np.uint8]:
+        """(classes shown, images, C, H, W)."""
+        space = member.world.space
+        codes = [space.code(cls) for cls in space]
+        sheet = member.world.on_paper(member.samples().numpy())
+        return np.stack([sheet[codes.index(code)] for code in self.drawn])
 
 
 def _line(spread: Hashable, widest: float) -> Line:
