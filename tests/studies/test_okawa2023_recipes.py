@@ -108,12 +108,11 @@ def test_paper_scale_stays_within_what_is_told() -> None:
     order = Order(*find("okawa2023"), "paper", None, {})
     training = sum(training_flops(r) for r in order.all_recipes())
     drawing = sum(evaluation_flops(r) for r in order.all_recipes())
-    assert training + drawing < 1085e15
+    assert training + drawing < 1600e15
     assert drawing < 0.3 * (training + drawing)
-    assert {f.id for f in order.figures if len(order.seeds_of(f)) == 3} == {
-        "fig8", "frequency", "centres", "correlation", "finetune", "distance", "threshold", "spread",
-        "unseen", "ablation",
-    }  # fmt: skip
+    seeds = {figure.id: len(order.seeds_of(figure)) for figure in order.figures if figure.recipes}
+    others = {name: count for name, count in seeds.items() if count != 5}
+    assert others == {"fig8": 3, "finetune": 3, "threshold": 3, "frequency": 7}
 
 
 @pytest.mark.parametrize("scale", SCALES)

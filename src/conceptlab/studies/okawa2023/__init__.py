@@ -21,7 +21,15 @@ from conceptlab.studies.okawa2023 import (
     spread,
     sweep_claims,
 )
-from conceptlab.studies.okawa2023.settings import ORDER_SEEDS, PAPER, SEEDS, SWEEP_SEEDS, base
+from conceptlab.studies.okawa2023.settings import (
+    COUNT_SEEDS,
+    ORDER_SEEDS,
+    PAPER,
+    RARITY_SEEDS,
+    SEEDS,
+    SWEEP_SEEDS,
+    base,
+)
 from conceptlab.studies.okawa2023.signatures import summary
 from conceptlab.studies.sampling_check import agreement_claim, draw_sampling
 from conceptlab.studies.study import Figure, Study
@@ -50,7 +58,7 @@ _DATA = (
     Figure("fig8", "Critical frequency", "accuracy against the number of samples of one class",
            data.sample_tables, draw_data.draw_samples,
            lambda scale, seeds: recipes.samples(scale, seeds, ("001", "100")), data_claims.FIG8,
-           seeds=SWEEP_SEEDS),
+           seeds=COUNT_SEEDS),
     Figure("fig9", "Adversarial training and fine-tuning", "misgeneralisation, and what fine-tuning does to it",
            data.tuning_tables, draw_data.draw_adversarial, recipes.figure9, data_claims.FIG9),
     Figure("fig10", "CelebA", "order by distance and the rarer gender, on photographs",
@@ -71,7 +79,7 @@ _APPENDIX = (
 _NAMED = (
     Figure("frequency", "Rarity", "emergence time against the share of a class: rarely drawn, few images, balanced",
            data.frequency_tables, draw_sweeps.draw_frequency, recipes.frequency, sweep_claims.FREQUENCY,
-           seeds=SWEEP_SEEDS),
+           seeds=RARITY_SEEDS),
     Figure("centres", "Every corner as centre", "does the order by distance hold whichever class is in the middle?",
            data.centre_tables, draw_sweeps.draw_centres, recipes.centres, sweep_claims.CENTRES,
            seeds=SWEEP_SEEDS),
@@ -80,13 +88,13 @@ _NAMED = (
            seeds=SWEEP_SEEDS),
     Figure("finetune", "Fine-tuning at large", "four adversarial sets, three learning rates, both data modes",
            data.tuning_tables, draw_data.draw_finetune, recipes.finetune, data_claims.FINETUNE,
-           seeds=SWEEP_SEEDS),
+           seeds=COUNT_SEEDS),
     Figure("distance", "Beyond Hamming", "distance weighted by concept signal as a predictor of emergence",
            data.distance_tables, draw_sweeps.draw_distance, recipes.centres, sweep_claims.DISTANCE,
            seeds=SWEEP_SEEDS),
     Figure("threshold", "Critical numbers foretold", "critical sample numbers from concept signal, before training",
            data.threshold_tables, draw_sweeps.draw_threshold, recipes.samples, data_claims.THRESHOLDS,
-           seeds=SWEEP_SEEDS),
+           seeds=COUNT_SEEDS),
     Figure("spread", "Points or ranges", "what is composed against how widely sizes spread within a class",
            spread.SIZES.tables, spread.SIZES.draw, spread.SIZES.recipes, spread.CLAIMS, seeds=SWEEP_SEEDS),
     Figure("unseen", "A value never shown", "is blue drawn without any blue, and how widely must red vary for it?",

@@ -220,8 +220,12 @@ SETTINGS: dict[Scale, Setting] = {
 }
 
 SEEDS = {"tiny": 2, "small": 4, "paper": 5}
-SWEEP_SEEDS = {"tiny": 1, "small": 3, "paper": 3}
+SWEEP_SEEDS = {"tiny": 1, "small": 3, "paper": 5}
 """Seeds of figures that train tens of members for each of them."""
+RARITY_SEEDS = {**SWEEP_SEEDS, "paper": 7}
+"""Of `frequency`: as many as its first three at paper scale foretold to be needed."""
+COUNT_SEEDS = {**SWEEP_SEEDS, "paper": 3}
+"""Of figures that try so many numbers of samples, or ways of fine-tuning, that more seeds would cost hours."""
 ORDER_SEEDS = {"small": 8}
 """Of Figures 5 and 6, which are quick at small scale: on some processors four seeds leave the order open."""
 
