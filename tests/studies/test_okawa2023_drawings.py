@@ -140,8 +140,10 @@ def test_members_that_kept_fewer_drawings_are_shown_beside_the_others(tmp_path: 
     page = figure.draw(results, figure.tables(results))
     titled = {ax.get_title(loc="left"): ax for ax in page.axes}
     strip = titled["Large blue circles and triangles, as drawn"]
-    assert len(strip.get_xticks()) == 2, "one of each class"
-    assert len(strip.get_yticks()) == len(wanted)
+    names = [label.get_text() for label in strip.get_xticklabels()]
+    assert [name for name in names if name] == ["± 0", "± 0.15"]
+    assert len(names) == 2 * len(wanted) - 1, "one image of each spread, and what parts them"
+    assert [label.get_text() for label in strip.get_yticklabels()] == ["001", "101"]
 
 
 def test_spread_and_shares_stay_between_0_and_1(tuned: Results) -> None:
