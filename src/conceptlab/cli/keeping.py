@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from conceptlab.cli.console import OUT
+
+_PAGE = Path("REPRODUCTION.md")
 
 
 def export(options: argparse.Namespace) -> int:
@@ -24,9 +27,21 @@ def export(options: argparse.Namespace) -> int:
 
 
 def reproduction(options: argparse.Namespace) -> int:
+    from conceptlab.cli.destination import destination
     from conceptlab.report.reproduction import reproduction as describe
     from conceptlab.store.files import write_text
 
-    write_text(options.out, describe(options.path, options.out.parent))
-    OUT.print(f"reproduction: {options.out}")
+    named = options.out or (_PAGE if _is_made(_PAGE) else None)
+    page = describe(options.path, (named or _PAGE).parent)
+    with destination(named, _PAGE.name) as out:
+        write_text(out, page)
+    OUT.print(f"reproduction: {out}")
     return 0
+
+
+def _is_made(page: Path) -> bool:
+    """Whether a page was made by `reproduction`: such a one is made anew, and holds nothing written by hand."""
+    try:
+        return page.read_bytes().startswith(b"<!-- Made by `conceptlab reproduction")
+    except OSError:
+        return False

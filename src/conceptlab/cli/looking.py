@@ -48,44 +48,48 @@ def verdict(options: argparse.Namespace) -> int:
 
 
 def report(options: argparse.Namespace) -> int:
+    from conceptlab.cli.destination import destination
     from conceptlab.report import report as write
     from conceptlab.store import find_figures
 
     # What is damaged has its place on the page, where it says so.
     runs = {run.path: run for path in options.paths for run in find_figures(path, damaged=True)}
-    OUT.print(f"report: {write(list(runs.values()), options.out)}")
+    with destination(options.out, "report.html") as out:
+        page = write(list(runs.values()), out)
+    OUT.print(f"report: {page}")
     return 0
 
 
 def sample(options: argparse.Namespace) -> int:
     import torch
 
+    from conceptlab.cli.destination import check_destination, destination
     from conceptlab.executors import draw, parse_prompt
-    from conceptlab.store.files import check_writable, write_sheet
+    from conceptlab.store.files import write_sheet
 
     if options.n < 1:
         raise InputError(f"--n {options.n}: at least one image is needed")
     member = _first_member(options.path)
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
-    check_writable(options.out)
+    check_destination(options.out)
     images = (draw(member, prompts, options.step, options.weights).clamp(0, 1) * 255).round().byte()
-    write_sheet(options.out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
+    with destination(options.out, "samples.png") as out:
+        write_sheet(out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
     step = options.step or member.checkpoint_steps[-1]
-    OUT.print(
-        f"{options.out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}",
-    )
+    OUT.print(f"{out}: seed {member.recipe.seed}, step {step}, a row for each of {', '.join(texts)}")
     return 0
 
 
 def elicit(options: argparse.Namespace) -> int:
+    from conceptlab.cli.destination import check_destination, destination
     from conceptlab.executors import elicit as ask
     from conceptlab.figures import labelled_sheet
-    from conceptlab.store.files import check_writable, write_atomically
+    from conceptlab.store.files import write_atomically
     from conceptlab.terminal.elicit import ways_table
 
     member = _first_member(options.path)
-    check_writable(options.out)
+    check_destination(options.out)
     found = ask(member, options.cls, options.n, options.weights)
     title = f"class {found.code}, member {member.id}, seed {member.recipe.seed}"
     OUT.print(ways_table(found.ways, title, probes=1 + (member.recipe.evaluation.second_probe is not None)))
@@ -95,8 +99,9 @@ def elicit(options: argparse.Namespace) -> int:
     page = labelled_sheet(
         member.world.on_paper(pictures), labels, f"Class {found.code}, asked in {len(labels)} ways"
     )
-    write_atomically(options.out, lambda path: page.savefig(path, format="png"))
-    OUT.print(f"{options.out}: what the last checkpoint draws, a row for each way of asking")
+    with destination(options.out, "elicit.png") as out:
+        write_atomically(out, lambda path: page.savefig(path, format="png"))
+    OUT.print(f"{out}: what the last checkpoint draws, a row for each way of asking")
     return 0
 
 

@@ -18,26 +18,28 @@ if TYPE_CHECKING:
 _DATA_OPTIONS = ("variables", "continuous", "resolution", "mode", "table", "files")
 OPTIONS = ("data", "world", "train", "test", *_DATA_OPTIONS)
 """Options of `run` that only own data have."""
+_PAGE = "inspection.html"
 
 
 def inspect(options: argparse.Namespace) -> int:
+    from conceptlab.cli.destination import check_destination, destination
     from conceptlab.report.inspection import inspection_page
-    from conceptlab.store.files import check_writable
     from conceptlab.terminal.inspection import inspection_table
     from conceptlab.worlds import open_data
     from conceptlab.worlds.inspection import inspect as look
 
     world = open_data(options.data, _data_options(options))
-    _keep_out(options.out, options.data)
-    check_writable(options.out)
+    _keep_out(options.out or Path(_PAGE), options.data)
+    check_destination(options.out)
     found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
-    page = inspection_page(found, options.out, shlex.join(words))
+    with destination(options.out, _PAGE) as out:
+        page = inspection_page(found, out, shlex.join(words))
     if options.json:
         print_json(found.to_json())
     else:
         OUT.print(inspection_table(found))
-        OUT.print(f"page: {page}")
+    (ERR if options.json else OUT).print(f"page: {page}")
     for problem in found.problems:
         ERR.print(f"conceptlab: {problem}", style="bold red")
     return 2 if found.problems else 0

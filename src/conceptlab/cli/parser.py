@@ -132,9 +132,7 @@ def _add_run(commands: Commands) -> None:
 def _add_inspect(commands: Commands) -> None:
     inspect = commands.add_parser("inspect", help="what a labelled image set can and cannot teach")
     inspect.add_argument("data", type=_path, metavar="DATA", help=_DATA)
-    inspect.add_argument(
-        "--out", type=_path, default=Path("inspection.html"), metavar="FILE", help="default: inspection.html"
-    )
+    _add_file(inspect, "inspection.html")
     inspect.add_argument("--json", action="store_true", help=_JSON)
     _add_data_options(inspect)
     inspect.set_defaults(command=own_data.inspect)
@@ -150,9 +148,7 @@ def _add_verdict(commands: Commands) -> None:
 def _add_report(commands: Commands) -> None:
     report = commands.add_parser("report", help="one self-contained HTML page of one or many runs")
     report.add_argument("paths", type=_path, nargs="+", metavar="PATH", help=_RUNS)
-    report.add_argument(
-        "--out", type=_path, default=Path("report.html"), metavar="FILE", help="default: report.html"
-    )
+    _add_file(report, "report.html")
     report.set_defaults(command=looking.report)
 
 
@@ -169,7 +165,7 @@ def _add_reproduction(commands: Commands) -> None:
     reproduction = commands.add_parser("reproduction", help="a page of verdicts from results at paper scale")
     reproduction.add_argument("path", type=_path, metavar="PATH", help="the folder that `export` made")
     reproduction.add_argument(
-        "--out", type=_path, default=Path("REPRODUCTION.md"), metavar="FILE", help="default: REPRODUCTION.md"
+        "--out", type=_path, metavar="FILE", help="default: REPRODUCTION.md, unless that was written by hand"
     )
     reproduction.set_defaults(command=keeping.reproduction)
 
@@ -186,9 +182,7 @@ def _add_sample(commands: Commands) -> None:
         help="repeatable, a row for each; every class if not given",
     )
     sample.add_argument("--n", type=_whole, default=8, metavar="N", help="images for each prompt (default 8)")
-    sample.add_argument(
-        "--out", type=_path, default=Path("samples.png"), metavar="FILE", help="default: samples.png"
-    )
+    _add_file(sample, "samples.png")
     sample.set_defaults(command=looking.sample)
 
 
@@ -202,9 +196,7 @@ def _add_elicit(commands: Commands) -> None:
     elicit.add_argument(
         "--n", type=_whole, default=32, metavar="N", help="images for each way of asking (default 32)"
     )
-    elicit.add_argument(
-        "--out", type=_path, default=Path("elicit.png"), metavar="FILE", help="default: elicit.png"
-    )
+    _add_file(elicit, "elicit.png")
     elicit.set_defaults(command=looking.elicit)
 
 
@@ -235,6 +227,13 @@ def _add_diff(commands: Commands) -> None:
     diff = commands.add_parser("diff", help="two runs: configuration, curves, verdicts")
     diff.add_argument("paths", type=_path, nargs=2, metavar="PATH", help=_RUNS)
     diff.set_defaults(command=looking.diff)
+
+
+def _add_file(command: _Parser, name: str) -> None:
+    """The one file that a command writes; see `destination`."""
+    stem, _, suffix = name.rpartition(".")
+    told = f"default: {name}, or the next free of {stem}-2.{suffix}, …; a file named here is overwritten"
+    command.add_argument("--out", type=_path, metavar="FILE", help=told)
 
 
 def _add_data_options(parser: argparse._ActionsContainer) -> None:

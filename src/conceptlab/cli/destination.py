@@ -1,0 +1,49 @@
+"""The one file that a command writes: what its user names is his to overwrite, a default name overwrites nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from conceptlab.errors import unwritten
+from conceptlab.store.files import check_writable, make_folder
+
+
+def check_destination(named: Path | None) -> None:
+    """Whoever works long for a file asks this first. Without a name it will lie in the working directory."""
+    if named is None:
+        make_folder(Path())
+    else:
+        check_writable(named)
+
+
+@contextlib.contextmanager
+def destination(named: Path | None, default: str) -> Iterator[Path]:
+    """The file to be written now; without a name the first of samples.png, samples-2.png, … that is free. It is taken
+    here and not before the work, so that of two commands at once neither writes over the other."""
+    if named is not None:
+        yield named
+        return
+    path = _taken(Path(default))
+    try:
+        yield path
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _taken(default: Path) -> Path:
+    """The first free name, with an empty file under it."""
+    path = default
+    for number in itertools.count(2):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            break
+        except FileExistsError:
+            path = default.with_name(f"{default.stem}-{number}{default.suffix}")
+        except OSError as error:
+            raise unwritten(path, error) from error
+    return path
