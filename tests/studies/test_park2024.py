@@ -92,6 +92,7 @@ def test_elicit_answers_for_a_run_and_shows_images(runs, tmp_path, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert "may be noise" in said, "a dozen steps draw no training class"
     assert "search" in said
+    assert "its 95% interval over the images drawn" in said
     with Image.open(sheet) as picture:
         assert picture.width > 800  # large enough to see, whatever the resolution of the world
     assert main(["elicit", str(runs["fig2"].path), "--class", "31"]) == 2
@@ -103,34 +104,45 @@ def test_an_answer_tells_can_from_does(runs):
     answer = elicit(runs["fig2"].members[0], "11", images=4)
     last = answer.ways["step"].max()
 
-    def told(plain: float, latent: float, judged: float | None = None) -> str:
+    def told(plain: float, latent: float, judged: float | None = None, images: int = 64) -> str:
         """`judged`: what the judge alone reads of the ordinary prompt, if not as both probes do."""
         ways = pd.DataFrame(
             [
-                (last, "redraws", "draw 0", plain, plain if judged is None else judged),
-                (last, "latent", "all × 2", latent, 1.0),
+                (last, "redraws", "draw 0", plain, plain if judged is None else judged, images),
+                (last, "latent", "all × 2", latent, 1.0, images),
             ],
-            columns=["step", "way", "prompt", "accuracy", "read"],
+            columns=["step", "way", "prompt", "accuracy", "read", "scored"],
         )
         none, drawn = answer.trained.iloc[:0], answer.seen.assign(value=1.0)
         return replace(answer, ways=ways, trained=none, seen=drawn).sentence
 
     assert told(0.1, 0.9).startswith("It can, but does not")
-    assert "latent (all × 2) in 90%" in told(0.1, 0.9)
+    assert "latent (all × 2) in 90% (80 … 96%)" in told(0.1, 0.9)
     assert told(0.8, 0.9).startswith("It can and does")
     assert told(0.2, 0.9, 0.95).startswith("It can and does"), "what it does is for the judge to say"
-    assert "in 95% of images (both probes say so of 20%), at step" in told(0.2, 0.9, 0.95)
+    assert "in 95% of images (86 … 99%; both probes say so of 20%), at step" in told(0.2, 0.9, 0.95)
     assert "both probes" not in told(0.8, 0.9)
     assert "both probes" not in told(0.28, 0.9, 0.25), "they cannot agree on more than one of them reads"
     assert told(0.1, 0.2).startswith("It cannot yet")
+    # What the images drawn leave open is not told as if it were known.
+    assert told(0.45, 0.9).startswith("It can; whether it does cannot be told")
+    assert told(0.45, 0.9).endswith(
+        "64 images do not tell on which side of 50% that lies; --n 256 draws more."
+    )
+    assert told(0.1, 0.55).startswith("It does not; whether it can cannot be told")
+    assert told(0.45, 0.55).startswith("Whether it can, and does, cannot be told")
+    for plain, latent in ((1.0, 1.0), (0.0, 1.0), (0.0, 0.0)):
+        few = told(plain, latent, images=4)
+        assert few.startswith("Whether it can, and does, cannot be told")
+        assert few.endswith("4 images do not tell on which side of 50% that lies; --n 32 draws more.")
 
 
 def test_a_model_that_draws_nothing_yet_is_credited_with_nothing(runs):
     answer = elicit(runs["fig2"].members[0], "11", images=4)
     steps = sorted(answer.seen["step"].unique())
     ways = pd.DataFrame(
-        [(step, "redraws", "draw 0", 1.0, 1.0) for step in steps],
-        columns=["step", "way", "prompt", "accuracy", "read"],
+        [(step, "redraws", "draw 0", 1.0, 1.0, 32) for step in steps],
+        columns=["step", "way", "prompt", "accuracy", "read", "scored"],
     )
 
     def told(*accuracies: float) -> str:

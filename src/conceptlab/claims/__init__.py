@@ -3,7 +3,7 @@
 from conceptlab.claims.calibration import Rates, calibrate, permuted
 from conceptlab.claims.claim import CORRELATION, DIFFERENCE, SHARE, Claim, Tables, definitions_hash
 from conceptlab.claims.failures import NO_FAILURES, Failures
-from conceptlab.claims.interval import student_interval, tied
+from conceptlab.claims.interval import share_interval, student_interval, tied
 from conceptlab.claims.judge import Measured, holm, judge, judge_measured, measure
 from conceptlab.claims.render import (
     count_text,
@@ -63,6 +63,7 @@ __all__ = [
     "read_claims",
     "render_verdicts",
     "seeds_text",
+    "share_interval",
     "slope",
     "smallest",
     "student_interval",

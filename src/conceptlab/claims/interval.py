@@ -127,12 +127,17 @@ def _successes(values: PerSeed) -> tuple[int, int]:
     return int(low.sum()), int(high.sum())
 
 
-def proportion_interval(values: PerSeed, alpha: float) -> tuple[float, float]:
-    """Clopper–Pearson: exact for the share of seeds, at any number of seeds."""
-    n, (sure, possible) = len(values), _successes(values)
-    low = float(scipy.stats.beta.ppf(alpha / 2, sure, n - sure + 1)) if sure else 0.0
-    high = float(scipy.stats.beta.isf(alpha / 2, possible + 1, n - possible)) if possible < n else 1.0
+def share_interval(successes: float, n: int, alpha: float) -> tuple[float, float]:
+    """Clopper–Pearson: exact for a share, at any number; a mean over ties may be no whole number of successes."""
+    low = float(scipy.stats.beta.ppf(alpha / 2, successes, n - successes + 1)) if successes > 0 else 0.0
+    high = float(scipy.stats.beta.isf(alpha / 2, successes + 1, n - successes)) if successes < n else 1.0
     return low, high
+
+
+def proportion_interval(values: PerSeed, alpha: float) -> tuple[float, float]:
+    """For the share of seeds, of which some may be unknown."""
+    sure, possible = _successes(values)
+    return share_interval(sure, len(values), alpha)[0], share_interval(possible, len(values), alpha)[1]
 
 
 def proportion_p(values: PerSeed, bar: float) -> tuple[float, float]:

@@ -95,10 +95,9 @@ def elicit(options: argparse.Namespace) -> int:
     OUT.print(ways_table(found.ways, title, probes=1 + (member.recipe.evaluation.second_probe is not None)))
     OUT.print(found.sentence)
     pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
-    labels = [name.replace(": ", "\n", 1) for name in found.shown]
-    page = labelled_sheet(
-        member.world.on_paper(pictures), labels, f"Class {found.code}, asked in {len(labels)} ways"
-    )
+    labels = [found.label(name) for name in found.shown]
+    heading = f"Class {found.code}, asked in {len(labels)} ways (95% intervals over images)"
+    page = labelled_sheet(member.world.on_paper(pictures), labels, heading)
     with destination(options.out, "elicit.png") as out:
         write_atomically(out, lambda path: page.savefig(path, format="png"))
     OUT.print(f"{out}: what the last checkpoint draws, a row for each way of asking")

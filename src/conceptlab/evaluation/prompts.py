@@ -45,6 +45,11 @@ class Family(Measurement):
             raise InputError(f"measurement '{self.family}': images is {images}; choosing and scoring need 2")
         self.classes, self.images = tuple(classes), images
 
+    @property
+    def scored(self) -> int:
+        """On how many images a held-out accuracy rests: each half scores what the other one chose."""
+        return self.images
+
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
         raise NotImplementedError
 
@@ -176,6 +181,10 @@ class PromptSearch(Family):
         if not strengths or finer <= 1:
             raise InputError("measurement 'prompt_search' needs at least one of strengths, and finer above 1")
         self.strengths, self.finer = tuple(strengths), finer
+
+    @property
+    def scored(self) -> int:
+        return self.images // 2
 
     def candidates(self, context: Context, cls: Class) -> list[Prompt]:
         names = _conditioned(context)

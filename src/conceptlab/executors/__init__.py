@@ -1,8 +1,9 @@
 """Where cohorts run. The default needs nothing but this machine."""
 
+from conceptlab.executors.answer import Elicitation
 from conceptlab.executors.cohort import Report, run_cohort
 from conceptlab.executors.draw import draw, parse_prompt
-from conceptlab.executors.elicit import Elicitation, elicit
+from conceptlab.executors.elicit import elicit
 from conceptlab.executors.local import choose_device, cohorts, cores, pending, run
 from conceptlab.executors.pieces import parse_piece, piece
 from conceptlab.executors.place import Place, place

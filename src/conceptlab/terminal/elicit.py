@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 from rich.table import Table
+
+from conceptlab.executors.answer import interval
 
 
 def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
@@ -15,6 +19,9 @@ def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
         "it chooses its own prompts; 'won by' names those of both)"
     )
     caption = f"held-out accuracy: {both if probes > 1 else 'what the probe reads as the class'}"
+    caption += (
+        "\nbelow it its 95% interval over the images drawn: of this one model, and no verdict over seeds"
+    )
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
     for step in steps:
@@ -28,5 +35,14 @@ def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
 
 
 def _cell(row: pd.Series) -> str:
+    """A share with its interval below it."""
     both, read = f"{row['accuracy']:.2f}", f"{row['read']:.2f}"
-    return both if read in (both, "nan") else f"{both} ({read})"
+    lines = [both, _between(row["accuracy"], row["scored"])]
+    if not math.isnan(row["read"]) and read != both:
+        lines = [f"{both} ({read})", lines[1], f"({_between(row['read'], row['scored'])})"]
+    return "\n".join(lines)
+
+
+def _between(share: float, images: int) -> str:
+    low, high = interval(share, images)
+    return f"{low:.2f}–{high:.2f}"
