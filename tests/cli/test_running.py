@@ -10,6 +10,7 @@ import sys
 import pytest
 
 import conceptlab
+from conceptlab import studies
 from conceptlab.cli import main
 
 
@@ -127,3 +128,39 @@ def test_what_a_run_would_refuse_is_neither_planned_nor_begun(how, tmp_path, cap
     assert main(["run", "quickstart", "--scale", "tiny", *how, *wrong, "--out", str(out)]) == 2
     assert "gamma_min" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_a_run_that_ends_while_it_judges_is_not_one_without_claims(out, tmp_path, capsys, monkeypatch):
+    def killed(*given):
+        raise KeyboardInterrupt
+
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    figure = copy / "quickstart" / "tiny" / "emergence"
+    (figure / "claims.json").unlink()
+    again = ["run", "quickstart", "--scale", "tiny", "--out", str(copy), "--device", "cpu"]
+    with monkeypatch.context() as patch:
+        patch.setitem(studies.run.__globals__, "judge_study", killed)
+        assert main(again) == 130
+    capsys.readouterr()
+    told = f"conceptlab run quickstart --scale tiny --seeds 2 --out {copy}`"
+    assert main(["verdict", str(copy)]) == 2
+    line = (
+        f"not finished: quickstart.emergence at tiny scale (drawn, but not judged); `{told} goes on with it"
+    )
+    assert capsys.readouterr().err == f"conceptlab: {line}\n"
+    assert main(["export", str(copy), "--out", str(tmp_path / "kept")]) == 2
+    assert f"it was not judged; `{told} judges it" in capsys.readouterr().err
+    assert main(again) == 0
+    capsys.readouterr()
+    assert main(["verdict", str(copy), "--json"]) == 0
+    said = capsys.readouterr()
+    assert (len(json.loads(said.out)), said.err) == (2, "")
+
+
+def test_verdicts_that_were_lost_are_told_as_such(out, tmp_path, capsys):
+    copy = tmp_path / "runs"
+    shutil.copytree(out, copy)
+    (copy / "quickstart" / "tiny" / "emergence" / "claims.json").unlink()
+    assert main(["verdict", str(copy)]) == 2
+    assert "(drawn, but not judged)" in capsys.readouterr().err

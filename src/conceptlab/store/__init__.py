@@ -7,7 +7,7 @@ from conceptlab.store.member import METRIC_COLUMNS, Member, MemberWriter, state_
 from conceptlab.store.runs import FigureRun, Store, find_figures, find_members, gather, load
 from conceptlab.store.signatures import Signature
 from conceptlab.store.timing import device_seconds, wall_seconds
-from conceptlab.store.unfinished import go_on, has_ended, untrained
+from conceptlab.store.unfinished import go_on, has_ended, is_drawn, untrained
 
 __all__ = [
     "METRIC_COLUMNS",
@@ -26,6 +26,7 @@ __all__ = [
     "go_on",
     "has_ended",
     "how_it_failed",
+    "is_drawn",
     "load",
     "state_steps",
     "untrained",

@@ -27,7 +27,7 @@ from conceptlab.store.judges import copy_judges
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
-from conceptlab.store.unfinished import go_on, has_ended, untrained
+from conceptlab.store.unfinished import go_on, has_ended, is_drawn, untrained
 
 # Samples: the first member of a figure shows at so many steps how it learnt, others of its seed how they ended.
 SHOWN_STEPS = 5
@@ -116,6 +116,8 @@ def _members(run: FigureRun) -> tuple[list[Member], str]:
     ids = list(dict.fromkeys(manifest["members"]))
     if missing := untrained(run):
         return [], f"{len(missing)} of {len(ids)} members are not trained; `{go_on(run)}` goes on with it"
+    if is_drawn(run) and run.pictures and not has_ended(run):
+        return [], f"it was not judged; `{go_on(run)}` judges it"
     if not has_ended(run) or not run.pictures:
         return [], f"it was not drawn; `{go_on(run)}` draws it"
     found: dict[str, Member] = {}

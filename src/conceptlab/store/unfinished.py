@@ -12,6 +12,11 @@ def has_ended(run: FigureRun) -> bool:
     return "seconds" in run.manifest
 
 
+def is_drawn(run: FigureRun) -> bool:
+    """Whether its tables and pictures were made; what they say is judged after those of all figures of a run."""
+    return "tables" in run.manifest
+
+
 def untrained(run: FigureRun) -> list[str]:
     """The members of a figure that were not trained to their end; those that failed were."""
     folder = run.store.root / "members"

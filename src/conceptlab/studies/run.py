@@ -157,21 +157,21 @@ def run(
     started = time.perf_counter()
     train(order.all_recipes(), store, device, report)
     trained = time.perf_counter() - started
+    took: dict[str, float] = {}
     for figure in order.figures:
         begun = time.perf_counter()
         whole = _with_all_seeds(order, figure, runs[figure.id], store)
         tables = _make(figure, whole, runs[figure.id], store)
-        seconds = time.perf_counter() - begun + (trained if order.recipes(figure) else 0.0)
+        took[figure.id] = time.perf_counter() - begun + (trained if order.recipes(figure) else 0.0)
         # Tables and pictures are made here, on the CPU; members know their own environment.
-        made: dict[str, Any] = {
-            "seconds": round(seconds, 1),
-            "environment": environment(torch.device("cpu")),
-            "tables": sorted(tables),
-        }
+        made: dict[str, Any] = {"environment": environment(torch.device("cpu")), "tables": sorted(tables)}
         if found := order.study.signatures(tables):
             made["signatures"] = [asdict(signature) for signature in found]
         runs[figure.id].finish({**_manifest(whole, figure), **made})
     judge_study(order.study, order.scale, store)
+    # The time comes last of all: a figure that has it is finished, and one that was not judged is not.
+    for id_, seconds in took.items():
+        runs[id_].finish({**runs[id_].manifest, "seconds": round(seconds, 1)})
     return list(runs.values())
 
 
