@@ -179,6 +179,13 @@ def test_paths_of_this_machine_do_not_leave_it(tmp_path, path):
     assert not (tmp_path / "results").exists()
 
 
+def test_where_a_command_was_run_does_not_leave_this_machine_and_keeps_nothing_here(tmp_path):
+    run, out = drawn(tmp_path / "runs", 1, directory=str(tmp_path)), tmp_path / "results"
+    assert export([run], out).new == [NAME]
+    assert str(tmp_path) not in (out / run.path.relative_to(tmp_path / "runs") / "manifest.json").read_text()
+    assert export([run], out).unchanged == [NAME]
+
+
 def test_a_slash_between_words_is_no_path(tmp_path):
     run = drawn(tmp_path / "runs", 1, shows="colour / size, red/blue")
     assert export([run], tmp_path / "results").new == [NAME]

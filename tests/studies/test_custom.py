@@ -18,7 +18,7 @@ import conceptlab
 from conceptlab import plugins
 from conceptlab.cli import main
 from conceptlab.errors import InputError
-from conceptlab.store import find_members
+from conceptlab.store import find_members, go_on
 from conceptlab.studies import custom
 from conceptlab.studies.custom_figures import draw
 from conceptlab.studies.study import Results
@@ -138,6 +138,19 @@ def test_the_command_in_the_manifest_runs_it_again(run, place, monkeypatch, caps
     monkeypatch.chdir(place)
     command = shlex.split(conceptlab.load(run / "custom").manifest["command"])[1:]
     assert main([*command, "--device", "cpu"]) == 0
+    assert "1 of 1 members are done already" in capsys.readouterr().err
+
+
+def test_the_command_that_goes_on_works_from_elsewhere(run, place, tmp_path, monkeypatch, capsys):
+    """The folder of images was named as it is seen from where the run was begun."""
+    monkeypatch.chdir(tmp_path)
+    cd, told = go_on(conceptlab.load(run / "custom")).split(" && ")
+    assert shlex.split(cd) == ["cd", str(place)]
+    assert main([*shlex.split(told)[1:], "--plan"]) == 2
+    assert "my_shapes does not exist" in capsys.readouterr().err
+    monkeypatch.chdir(shlex.split(cd)[1])
+    assert go_on(conceptlab.load(run / "custom")) == told
+    assert main([*shlex.split(told)[1:], "--device", "cpu"]) == 0
     assert "1 of 1 members are done already" in capsys.readouterr().err
 
 

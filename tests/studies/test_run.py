@@ -193,6 +193,24 @@ def test_settings_belong_to_what_is_trained(tmp_path):
     assert trained.manifest["seeds"] == [7] == [member.recipe.seed for member in trained.members]
 
 
+@pytest.mark.parametrize(
+    ("settings", "files", "is_told"),
+    [
+        ({}, (), False),
+        ({}, ("mine.py",), True),
+        ({}, ("/somewhere/mine.py",), False),
+        ({"world": {"folder": "images"}}, (), True),
+        ({"world.folder": "images"}, (), True),
+        ({"denoiser.name": "images of it", "steps": 2}, (), False),
+    ],
+)
+def test_where_a_command_names_files_is_known(tmp_path, monkeypatch, settings, files, is_told):
+    (tmp_path / "images").mkdir()
+    monkeypatch.chdir(tmp_path)
+    order = Order(Study("s", "", "p", (FIGURE,)), (FIGURE,), "tiny", (0,), settings, files)
+    assert order.directory == (str(tmp_path) if is_told else "")
+
+
 ENDS = Claim(
     id="s.ends", paper="s", figure="f", statement="It ends low.", statistic="loss",
     measure=lambda tables: final_value(tables["t"]), threshold=100.0, side="below",

@@ -10,10 +10,9 @@ its seeds, and the caller is told; a member that is there already is never chang
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from conceptlab.errors import InputError
 from conceptlab.store.compact import compact_picture, read_picture, write_compact
 from conceptlab.store.files import write_atomically, write_json, write_sheet, write_text
 from conceptlab.store.judges import copy_judges
+from conceptlab.store.machine_paths import machine_paths, without_place
 from conceptlab.store.member import Member
 from conceptlab.store.runs import FigureRun, Store
 from conceptlab.store.timing import milestones
@@ -35,8 +35,6 @@ SHOWN_STEPS = 5
 SHEET_PIXELS = 24_000
 # What says when a figure was made and on what, not what it found.
 _CIRCUMSTANCES = ("seconds", "environment")
-# Between the words of a command: a path may be quoted, or follow the name of a setting.
-_WORDS = re.compile(r"[\s='\"]+")
 
 
 @dataclass
@@ -127,27 +125,11 @@ def _members(run: FigureRun) -> tuple[list[Member], str]:
         while before is not None and (folder / before.hash / "done.json").exists():
             found[before.hash] = Member(folder / before.hash)
             before = before.before
-    for said in (manifest, *(member.recipe.to_dict() for member in found.values())):
-        if local := next(_machine_paths(said), None):
+    for said in (without_place(manifest), *(member.recipe.to_dict() for member in found.values())):
+        if local := next(machine_paths(said), None):
             reason = f"its configuration names a path of this machine ({local})"
             return [], f"{reason}; keep the run folder itself, or its report"
     return list(found.values()), ""
-
-
-def _machine_paths(value: Any) -> Iterator[str]:
-    """Absolute paths in a configuration: they mean nothing elsewhere and are nobody else's business."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for inner in value:
-            yield from _machine_paths(inner)
-    elif isinstance(value, str) and any(map(_is_absolute, _WORDS.split(value))):
-        yield value
-
-
-def _is_absolute(word: str) -> bool:
-    # A slash between two words is no path.
-    return word != "/" and any(kind(word).is_absolute() for kind in (PurePosixPath, PureWindowsPath))
 
 
 # --- what is there already ---
@@ -278,7 +260,7 @@ def _tables(run: FigureRun) -> dict[str, pd.DataFrame]:
 
 def _manifest(run: FigureRun) -> dict[str, Any]:
     """What a figure's manifest says of what is kept of it."""
-    manifest = run.manifest
+    manifest = without_place(run.manifest)
     return {**manifest, "tables": sorted(_tables(run))} if "tables" in manifest else manifest
 
 

@@ -22,6 +22,7 @@ _LATER: dict[str, type | tuple[type, ...]] = {
     "shows": str,
     "paper": str,
     "command": str,
+    "directory": str,
     "seconds": (int, float),
     "environment": dict,
     "tables": list,

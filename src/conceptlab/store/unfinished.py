@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from pathlib import Path
 
 from conceptlab.store.runs import FigureRun
 
@@ -25,7 +27,11 @@ def untrained(run: FigureRun) -> list[str]:
 
 
 def go_on(run: FigureRun) -> str:
-    """The command that goes on with a figure. A manifest does not say where it lies: folders are moved."""
+    """The command that goes on with a figure. A manifest does not say where it lies: folders are moved. Files named by
+    relative paths are found where the run was begun; to write them in another way would be another configuration."""
     manifest = run.manifest
     command = manifest.get("command", f"conceptlab run {run.name} --scale {manifest['scale']}")
-    return f"{command} {shlex.join(['--out', str(run.store.root)])}"
+    told = f"{command} {shlex.join(['--out', str(run.store.root.resolve())])}"
+    directory = Path(manifest.get("directory", ""))
+    elsewhere = os.path.isdir(directory) and not directory.samefile(Path())
+    return f"{shlex.join(['cd', str(directory)])} && {told}" if elsewhere else told

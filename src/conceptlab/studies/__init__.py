@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from conceptlab.errors import InputError, unknown
 from conceptlab.studies import bradley2025, okawa2023, park2024, quickstart, yang2025
-from conceptlab.studies.run import Order, check, judge_study, parse_seeds, ready, run
+from conceptlab.studies.order import Order
+from conceptlab.studies.run import check, judge_study, parse_seeds, ready, run
 from conceptlab.studies.study import SCALES, Figure, Results, Scale, Study, Tables
 
 __all__ = [

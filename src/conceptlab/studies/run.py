@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
-import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +20,10 @@ from conceptlab.executors import Report
 from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Store, environment, how_it_failed
 from conceptlab.store.files import write_atomically, write_table
-from conceptlab.studies.study import Figure, Results, Scale, Study, Tables
-from conceptlab.studies.varied import refuse_unmeasured, refuse_varied
+from conceptlab.studies.order import Order
+from conceptlab.studies.study import Figure, Results, Study, Tables
 from conceptlab.training import check_data
-from conceptlab.training.cost import check_start, model_flops, once_for_all_seeds, world_of
+from conceptlab.training.cost import check_start, model_flops, world_of
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.base import check_promises
 
@@ -33,65 +31,6 @@ LOG = logging.getLogger(__name__)
 
 # An executor: trains what is not there yet.
 Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
-
-
-@dataclass(frozen=True)
-class Order:
-    """What was asked for: which figures of a study, how large, with which seeds, settings and plug-in files. Without
-    seeds each figure takes as many as it does by itself."""
-
-    study: Study
-    figures: tuple[Figure, ...]
-    scale: Scale
-    seeds: tuple[int, ...] | None
-    settings: Mapping[str, Any]
-    plugins: Sequence[str] = ()
-
-    def seeds_of(self, figure: Figure) -> tuple[int, ...]:
-        return self.study.seeds_of(figure, self.scale) if self.seeds is None else self.seeds
-
-    def recipes(self, figure: Figure) -> list[Recipe]:
-        found = figure.recipes(self.scale, self.seeds_of(figure))
-        if not self.settings:
-            return found
-        name = f"{self.study.name}.{figure.id}"
-        refuse_varied(name, found, self.settings)
-        change = once_for_all_seeds(lambda recipe: _changed(recipe, self.settings, name))
-        return [change(recipe).with_seed(self.settings.get("seed", recipe.seed)) for recipe in found]
-
-    def all_recipes(self) -> list[Recipe]:
-        """The members of all figures, those they share only once."""
-        found = list({r.hash: r for figure in self.figures for r in self.recipes(figure)}.values())
-        if self.settings and not found:
-            names = ", ".join(f"{self.study.name}.{figure.id}" for figure in self.figures)
-            given = ", ".join(self.settings)
-            raise InputError(f"{names} trains nothing that --set could change ({given}); leave it out")
-        return found
-
-    @property
-    def command(self) -> str:
-        """The command that runs this again."""
-        names, every = ([f.id for f in some] for some in (self.figures, self.study.figures))
-        complete = names in (every, [f.id for f in self.study.figures if not f.needs])
-        target = self.study.name if complete else f"{self.study.name}.{','.join(names)}"
-        words = ["conceptlab", "run", target, *self.study.options]
-        words += [word for file in self.plugins for word in ("--plugin", file)]
-        words += ["--scale", self.scale]
-        numbers = {len(self.seeds_of(figure)) for figure in self.figures}
-        # Where figures take different numbers of seeds, they do so by themselves.
-        words += ["--seeds", str(*numbers)] if len(numbers) == 1 else []
-        for key, value in self.settings.items():
-            words += ["--set", f"{key}={_written(value)}"]
-        return shlex.join(words)
-
-
-def _written(value: Any) -> str:
-    """A setting as `--set` reads it: a word as it is, unless it would be read as something else."""
-    try:
-        json.loads(value)
-    except (TypeError, ValueError):
-        return value if isinstance(value, str) else json.dumps(value)
-    return json.dumps(value)
 
 
 def ready(order: Order, store: Store) -> tuple[Order, dict[str, str]]:
@@ -129,14 +68,6 @@ def _lacking(order: Order, figure: Figure, store: Store) -> str:
         if any(name not in set(member.metrics["measure"]) for member in ended):
             return f"some of its members were trained before {name} was measured"
     return ""
-
-
-def _changed(recipe: Recipe, settings: Mapping[str, Any], figure: str) -> Recipe:
-    """A recipe with settings changed, and with it the one it starts from: both are members of the study."""
-    changed = recipe.with_settings(settings)
-    refuse_unmeasured(figure, recipe, changed)
-    before = recipe.before
-    return changed if before is None else replace(changed, start=_changed(before, settings, figure).to_dict())
 
 
 def run(
@@ -228,7 +159,7 @@ def _check_done(order: Order, store: Store) -> None:
 
 
 def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
-    recipes = order.recipes(figure)
+    recipes, directory = order.recipes(figure), order.directory
     return {
         "study": order.study.name,
         "figure": figure.id,
@@ -241,6 +172,7 @@ def _manifest(order: Order, figure: Figure) -> dict[str, Any]:
         "settings": {**(order.settings if recipes else {}), **order.study.about},
         "members": [recipe.hash for recipe in recipes],
         "command": order.command,
+        **({"directory": directory} if directory else {}),
     }
 
 
