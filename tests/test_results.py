@@ -91,7 +91,7 @@ def test_what_was_tried_is_told_for_every_claim_that_did_not_reproduce(runs):
 def test_all_papers_go_into_one_report(runs, tmp_path):
     page = report(runs, tmp_path / "report.html")
     text = page.read_text(encoding="utf-8")
-    assert page.stat().st_size < 12e6
+    assert page.stat().st_size < 9e6  # four figures are still to come; any page has 12
     for run in runs:
         assert run.name in text
         assert not any(

@@ -70,9 +70,17 @@ def draw_picture(run: FigureRun) -> None:
 
 
 def charts(page: Page) -> list[dict[str, list]]:
-    texts = [unpacked(text) for text in page.scripts if text.startswith(_GZIP)]
-    return [json.loads(text) for text in texts if text.startswith('{"data"')]
+    """The charts in the order of their places on the page; one that has several places is carried once."""
+    carried = [json.loads(found) for text in page.scripts if (found := unpacked(text)).startswith('[{"data"')]
+    places = [element["data-chart"] for element in page.all("div") if "data-chart" in element]
+    return [carried[0][int(place or "")] for place in places]
+
+
+def timelines(page: Page) -> list[list[dict]]:
+    """The timelines of each training."""
+    return [json.loads(text) for text in page.scripts if text.startswith("[{") and "frames" in text]
 
 
 def unpacked(text: str) -> str:
-    return gzip.decompress(base64.b64decode(text)).decode()
+    """What the page would unpack; nothing of a text that is not packed."""
+    return gzip.decompress(base64.b64decode(text)).decode() if text.startswith(_GZIP) else ""

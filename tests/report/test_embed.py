@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from conceptlab.report.embed import packed, picture_uris
+from conceptlab.report.embed import embedded, packed
+from tests.report.test_colours import drawing
 
 SIZE = (1540, 700)
 
@@ -32,17 +33,36 @@ def decoded(uri: str) -> tuple[int, Image.Image]:
     return len(data), Image.open(io.BytesIO(data))
 
 
+def pixels(path: Path) -> np.ndarray:
+    return np.asarray(Image.open(path).convert("RGB"))
+
+
 def test_pictures_are_exact_where_there_is_room(pictures: list[Path]) -> None:
-    for path, uri in zip(pictures, picture_uris(pictures, 10_000_000)):
-        same = np.asarray(decoded(uri)[1].convert("RGB")) == np.asarray(Image.open(path).convert("RGB"))
-        assert same.all()
+    found = embedded(pictures, 10_000_000, 10_000_000)
+    for path, uri in zip(pictures, found.uris):
+        assert (np.asarray(decoded(uri)[1].convert("RGB")) == pixels(path)).all()
+    assert found.exact == pytest.approx(sum(map(len, found.uris)), abs=200)
+
+
+def test_where_all_are_many_drawings_get_fewer_colours_and_keep_their_width(tmp_path: Path) -> None:
+    path = tmp_path / "drawing.png"
+    drawing().save(path)
+    exact = embedded([path], 1_000_000, 1_000_000)
+    few = embedded([path], 1_000_000, 10_000)
+    assert few.exact == exact.exact
+    assert len(few.uris[0]) < 0.7 * len(exact.uris[0])
+    size, picture = decoded(few.uris[0])
+    assert picture.size == (800, 600)
+    assert size < 100_000
+    assert np.abs(np.asarray(picture.convert("RGB"), float) - pixels(path)).mean() < 1
 
 
 def test_what_plain_pictures_do_not_need_is_left_to_the_others(pictures: list[Path]) -> None:
-    most = 400_000
-    found = [decoded(uri) for uri in picture_uris(pictures, most)]
-    assert sum(size for size, _ in found) <= most
-    assert found[-1][0] > most // 2  # not a quarter: the plain ones take next to nothing
+    most = 530_000
+    uris = embedded(pictures, most, most).uris
+    assert sum(map(len, uris)) <= most + 200  # what says that these are pictures
+    found = [decoded(uri) for uri in uris]
+    assert found[-1][0] > most * 3 // 8  # not a quarter: the plain ones take next to nothing
     assert [picture.size for _, picture in found[:-1]] == [SIZE] * 3
     assert found[-1][1].width < SIZE[0]
 
@@ -50,9 +70,9 @@ def test_what_plain_pictures_do_not_need_is_left_to_the_others(pictures: list[Pa
 def test_pictures_that_do_not_fit_get_one_width_and_stay_readable(pictures: list[Path]) -> None:
     again = [pictures[-1].with_name("again.png"), pictures[-1]]
     Image.effect_noise((1540, 2800), 60).save(again[0])
-    tall, low = (decoded(uri)[1].width for uri in picture_uris(again, 1_500_000))
+    tall, low = (decoded(uri)[1].width for uri in embedded(again, 2_000_000, 0).uris)
     assert 400 < tall == low < 1540
-    assert [decoded(uri)[1].width for uri in picture_uris(again, 1)] == [400, 400]
+    assert [decoded(uri)[1].width for uri in embedded(again, 1, 0).uris] == [400, 400]
 
 
 def test_a_packed_script_is_smaller_and_unpacks_to_itself() -> None:

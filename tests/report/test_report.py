@@ -20,7 +20,7 @@ from conceptlab.report.training import _labels
 from conceptlab.report.words import duration
 from conceptlab.store import FigureRun
 from tests.figures import synthetic
-from tests.report.reading import LOADING, Page, charts, draw_picture, read
+from tests.report.reading import LOADING, Page, charts, draw_picture, read, timelines
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_charts_carry_the_curves_and_the_cube_can_be_turned(made: tuple[Path, Pa
 
 def test_the_timeline_has_a_frame_for_every_evaluation_of_every_member(made: tuple[Path, Page]) -> None:
     _, page = made
-    (lines,) = [json.loads(text) for text in page.scripts if text.startswith("[{") and "frames" in text]
+    (lines,) = timelines(page)
     assert [line["label"] for line in lines] == ["seed 0", "seed 1"]
     assert [frame["step"] for frame in lines[0]["frames"]] == [250, 500, 1000]
     assert [row["code"] for row in lines[0]["rows"]] == [
@@ -154,6 +154,23 @@ def test_the_timeline_has_a_frame_for_every_evaluation_of_every_member(made: tup
         "111",
     ]
     assert len(lines[0]["frames"][0]["accuracy"]) == 8
+
+
+def test_what_several_figures_share_is_in_the_page_once(tmp_path: Path) -> None:
+    """A sweep begins with the member that another figure rests on."""
+    steps = (500, 1000)
+    common, other = synthetic.recipe(0), synthetic.recipe(1, **{"optimiser.learning_rate": 2e-3})
+    alone = synthetic.figure_run(tmp_path, [common], steps=steps)
+    sweep = synthetic.figure_run(tmp_path, [common, other], figure="sweep", steps=steps)
+    page = read(report([alone, sweep], tmp_path / "report.html"))
+    (first,), (again, different) = timelines(page)
+    assert [frame["src"] for frame in first["frames"]] == [frame["src"] for frame in again["frames"]]
+    (pictures,) = [json.loads(text) for text in page.scripts if text.startswith('["data:image')]
+    assert len(pictures) == len(set(pictures)) == len(first["frames"]) + len(different["frames"])
+    assert max(frame["src"] for frame in different["frames"]) == len(pictures) - 1
+    places = [element["data-chart"] for element in page.all("div") if "data-chart" in element]
+    assert len(places) == 6
+    assert places[:2] == places[2:4]
 
 
 def test_a_figure_without_members_needs_no_plotly(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ and lightens what is too dark for a dark page, so that charts follow the reader'
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,6 @@ from conceptlab.figures import (
     over_seeds,
     seed_paths,
     select,
-    setting_colour,
 )
 
 Chart = dict[str, Any]
@@ -80,7 +78,8 @@ def _value_axis(space: ConceptSpace, place: int) -> Chart:
 
 def _line(path: np.ndarray, deep: bool, **settings: Any) -> Chart:
     """A trace through points (n, 2 or 3); one variable alone lies on a line."""
-    columns = [_clean(column) for column in path.T]
+    # Nobody reads a place off: a thousandth of the way between two values is less than a pixel.
+    columns = [_clean(column, 3) for column in path.T]
     if len(columns) == 1:
         columns.append([None if x is None else 0.0 for x in columns[0]])
     kind = "scatter3d" if deep else "scatter"
@@ -218,21 +217,14 @@ def final_accuracies(curves: pd.DataFrame) -> dict[str, float]:
     return {str(code): float(value) for code, value in last.groupby("class")["value"].mean().items()}
 
 
-@cache
-def shade(share: float) -> str:
-    """The background of a table cell that holds a share between 0 and 1."""
-    red, green, blue = (round(255 * c) for c in setting_colour(0.35, 0, 1))
-    return f"rgba({red},{green},{blue},{0.75 * min(max(share, 0.0), 1.0):.3f})"
-
-
 def _faint(colour: str) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.18)"
 
 
-def _clean(values: np.ndarray) -> list[float | None]:
+def _clean(values: np.ndarray, digits: int = 4) -> list[float | None]:
     """Rounded, with gaps as null: JSON has no NaN."""
-    return [round(float(v), 4) if math.isfinite(v) else None for v in values]
+    return [round(float(v), digits) if math.isfinite(v) else None for v in values]
 
 
 def _share(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +16,18 @@ from conceptlab.claims import Verdict, interval_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.plain import flat
-from conceptlab.report.embed import packed, packed_json, picture_uris, read_picture
+from conceptlab.report.embed import embedded, packed, read_picture
+from conceptlab.report.once import Once
 from conceptlab.report.training import Training, training
 from conceptlab.report.words import duration, number, setting_text
 from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
 
 # What pictures and samples may weigh, in characters. With plotly.js (2 MB), curves and text the page stays below
-# 12 MB. Pictures come first; samples get what they leave.
+# 12 MB. Pictures come first, exact where these are few, as those of one paper are.
 EMBEDDED = 7_800_000
 PICTURES = 6_000_000
+EXACT_PICTURES = 4_000_000
 
 
 @dataclass
@@ -66,9 +68,9 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
         raise InputError("a report needs at least one run; `conceptlab run` makes them")
     parts = [_figure(run, f"figure-{i}") for i, run in enumerate(runs)]
     _label(parts)
-    _embed_pictures(parts)
-    used = sum(len(uri) for part in parts for _, uri in part.pictures)
-    trainings = _trainings(runs, parts, max(EMBEDDED - used, EMBEDDED // 8))
+    # Samples get what exact pictures would leave: what fewer colours save is saved, not spent.
+    used = _embed_pictures(parts)
+    trainings = _trainings(runs, parts, max(EMBEDDED - used, EMBEDDED // 4))
     verdicts = [verdict for part in parts for verdict in part.verdicts]
     moving = any(setting.graph for t in trainings for setting in t.settings)
     page = (
@@ -81,6 +83,7 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
             trainings=trainings,
             counts=_counts(verdicts),
             comparisons=_comparisons(parts),
+            once=Once(),
             plotlyjs=packed(get_plotlyjs()) if moving else "",
         )
     )
@@ -88,11 +91,13 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
     return Path(path)
 
 
-def _embed_pictures(parts: Sequence[FigurePart]) -> None:
-    # Base64 takes four characters for three bytes.
-    uris = iter(picture_uris([path for part in parts for path in part.drawn], PICTURES * 3 // 4))
+def _embed_pictures(parts: Sequence[FigurePart]) -> int:
+    """Put the pictures into their parts, and say how many characters they would take if all were exact."""
+    found = embedded([path for part in parts for path in part.drawn], PICTURES, EXACT_PICTURES)
+    uris = iter(found.uris)
     for part in parts:
         part.pictures = [(path.stem, next(uris)) for path in part.drawn]
+    return found.exact
 
 
 def _figure(run: FigureRun, anchor: str) -> FigurePart:
@@ -279,7 +284,5 @@ def environment() -> jinja2.Environment:
         "duration": duration,
         "flat": flat,
         "setting": setting_text,
-        "asdict": asdict,
-        "packed_json": packed_json,
     }
     return made

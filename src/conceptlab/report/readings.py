@@ -12,7 +12,6 @@ from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.figures import distance_colour, select
 from conceptlab.figures.style import ink_on
-from conceptlab.report.charts import shade
 from conceptlab.store import Member
 
 
@@ -40,7 +39,6 @@ def drawn_at_the_end(rows: pd.DataFrame, split: Split) -> list[dict[str, Any]]:
                 "colour": colour,
                 "ink": ink_on(colour),
                 "accuracy": accuracy.get(code),
-                "shade": shade(float(accuracy.get(code, 0.0))),
                 "corrected": corrected.get(code),
                 "instead": [(str(other), float(share)) for other, share in instead.items() if share >= 0.005],
                 "disagreement": disagreement.get(code),
@@ -84,8 +82,5 @@ def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "name": record.get("name", validation.get("kind", "probe")),
         "validation": validation,
         "codes": codes,
-        "rows": [
-            (code, [(share, shade(share)) for share in row])
-            for code, row in zip(codes, validation.get("confusion", []))
-        ],
+        "rows": [(code, list(row)) for code, row in zip(codes, validation.get("confusion", []))],
     }

@@ -20,7 +20,7 @@ from conceptlab.errors import InputError
 from conceptlab.store.files import write_atomically
 
 _LEVEL = 12  # of zstd; beyond it hardly anything is won
-_LEAST_LIKENESS = 40.0  # decibels; lines and letters reach 45 to 65, sheets of drawn images 35
+LEAST_LIKENESS = 40.0  # decibels; lines and letters reach 45 to 65, sheets of drawn images 35
 
 
 def write_compact(path: Path, table: pd.DataFrame) -> None:
@@ -53,7 +53,7 @@ def compact_picture(path: Path) -> bytes:
     if _has_a_palette(path):
         return path.read_bytes()  # packed before: once more would only blur it
     few = picture.quantize(256, method=Image.Quantize.MEDIANCUT, kmeans=1, dither=Image.Dither.NONE)
-    if _likeness(picture, few.convert("RGB")) < _LEAST_LIKENESS:
+    if likeness(picture, few.convert("RGB")) < LEAST_LIKENESS:
         return path.read_bytes()
     written = io.BytesIO()
     few.save(written, format="PNG", optimize=True)
@@ -73,7 +73,7 @@ def _has_a_palette(path: Path) -> bool:
         return opened.format == "PNG" and opened.mode == "P"
 
 
-def _likeness(a: Image.Image, b: Image.Image) -> float:
+def likeness(a: Image.Image, b: Image.Image) -> float:
     """Peak signal over noise in decibels, by the worst channel of each pixel; infinite if they are equal."""
     error = np.abs(np.asarray(a, dtype=float) - np.asarray(b, dtype=float)).max(axis=-1)
     noise = float((error**2).mean())

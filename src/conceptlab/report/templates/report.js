@@ -1,18 +1,19 @@
 "use strict";
 (() => {
   const all = (selector, root = document) => Array.from(root.querySelectorAll(selector));
-  const data = (element) => JSON.parse(element.querySelector('script[type="application/json"]').textContent);
+  const json = (element) => JSON.parse(element.textContent);
 
   // Charts and plotly.js come packed, or they would be half of the page; everything else is there before them.
   const unpacked = (element) => {
     const bytes = Uint8Array.from(atob(element.textContent), (character) => character.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
+  // Charts that are shown in several places are carried once; each place turns its own.
   const charts = new Map();
-  const chart = async (element) => {
-    const script = element.querySelector("script");
-    charts.set(element, JSON.parse(await unpacked(script)));
-    script.remove();
+  const specs = async (element) => {
+    const found = JSON.parse(await unpacked(element));
+    element.remove();
+    all(".chart").forEach((place) => charts.set(place, structuredClone(found[place.dataset.chart])));
   };
   const library = async (element) => {
     const script = document.createElement("script");
@@ -60,7 +61,7 @@
     window.theme.onChange(() => charts.forEach((_, element) => element.dataset.drawn && draw(element)));
   };
   const plotly = document.getElementById("plotly");
-  if (plotly) Promise.all([library(plotly), ...all(".chart").map(chart)]).then(watch);
+  if (plotly) Promise.all([library(plotly), specs(document.getElementById("charts"))]).then(watch);
 
   // Contents take a whole screen of a narrow window: they are folded there, and never anywhere else.
   const [contents, narrow] = [document.querySelector("nav details"), matchMedia("(max-width: 600px)")];
@@ -106,9 +107,11 @@
   // Pictures that appear twice are embedded once.
   all("img[data-same]").forEach((image) => { image.src = document.querySelector(`#${image.dataset.same} .enlarge img`).src; });
 
-  // Samples through training.
+  // Samples through training. Members that several figures rest on have theirs in the page once.
+  const pictures = document.getElementById("frames");
+  const frames = pictures ? json(pictures) : [];
   all("[data-timeline]").forEach((box) => {
-    const lines = data(box);
+    const lines = json(box.querySelector('script[type="application/json"]'));
     const part = (name) => box.querySelector(`[data-${name}]`);
     const [member, slider, play] = [part("member"), part("step"), part("play")];
     const show = () => {
@@ -116,7 +119,7 @@
       slider.max = line.frames.length - 1;
       slider.disabled = play.disabled = line.frames.length < 2;
       const frame = line.frames[Number(slider.value)];
-      part("frame").src = frame.src;
+      part("frame").src = frames[frame.src];
       part("now").textContent = frame.step;
       slider.setAttribute("aria-valuetext", `step ${frame.step}`);
       part("note").textContent = line.note;
