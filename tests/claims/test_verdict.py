@@ -202,3 +202,44 @@ def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():
     assert [line.strip() for line in lines if line.strip().startswith("okawa2023.")] == [
         "okawa2023.fig5", "okawa2023.fig6",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        (PerSeed.exact(dict.fromkeys(range(5), 2.0)), "all seeds tie and the claim states no resolution, so no"),
+        (PerSeed.exact({0: 2.0}), "one seed has no spread"),
+        (PerSeed((0, 1, 2), np.array([-np.inf, 1, 2]), np.array([np.inf, 1, 2])), "1 of 3 seeds have no value"),
+        (PerSeed((0, 1), np.array([-np.inf] * 2), np.array([np.inf] * 2)), "2 of 2 seeds have no value"),
+        (PerSeed.exact({0: 0.5, 1: 2.0, 2: 1.5}), ""),  # the interval tells
+        (PerSeed.exact({0: 2.0, 1: 2.1, 2: 2.2}), ""),  # decided
+    ],
+)  # fmt: skip
+def test_what_the_numbers_do_not_show_is_told_beside_them(tmp_path, values, why):
+    claim = Claim("a.b", "a", "b", "It is so.", "a ratio", lambda _: values, 1.0, "above")
+    (found,) = read_claims(write_claims(tmp_path / "claims.json", judge([claim], {}, "paper")))
+    assert found.why.startswith(why)
+    assert bool(found.why) == bool(why)
+    for width in (80, 120, 160):
+        text = " ".join(shown([found], width).replace("│", " ").split())
+        assert (f"because {why}"[:30] in text) == bool(why)
+
+
+def test_a_failed_seed_is_no_reason_of_its_own():
+    failed = "1 of 5 seeds failed (seed 3: the loss is not finite)"
+    note = f"{failed}; interval at 95 % (Holm, 1 claim)"
+    assert verdict(verdict="inconclusive", note=note).why == ""
+    with_value = f"{note}; 1 of 5 seeds have no value and count against; definitions 0"
+    assert (
+        verdict(verdict="inconclusive", note=with_value).why == "1 of 5 seeds have no value and count against"
+    )
+    assert verdict(note=with_value).why == ""
+
+
+def test_columns_stay_where_they_leave_room_for_the_claim():
+    """Wide numbers and long names take it: then they stand below."""
+    wide = {"ci_low": -0.00123, "ci_high": 0.0000456, "value": 0.000123, "verdict": "not reproduced"}
+    short, long = verdict(), verdict(figure="a-name-that-takes-room", **wide)
+    assert "┃ claim" in shown([short], 112)
+    assert "┃ claim" not in shown([long], 112)
+    assert "┃ claim" in shown([long], 160)

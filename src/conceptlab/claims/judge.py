@@ -30,7 +30,7 @@ from conceptlab.claims.interval import (
     undecidable,
 )
 from conceptlab.claims.values import NoData, PerSeed
-from conceptlab.claims.verdict import Outcome, Verdict
+from conceptlab.claims.verdict import DEFINITIONS, INTERVAL_AT, NO_VALUE, WOULD_DECIDE, Outcome, Verdict
 
 ALPHA = 0.05  # two-sided, for each paper's claims together
 FIRM_SEEDS = 5  # from here on the rank guard alone bounds the error: (1/2)^5 < 5 %
@@ -133,14 +133,14 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     unknown = max(m.values.unknown, values.unknown)
     notes, ends, outcome = [m.failures.note, about], (-np.inf, np.inf), "inconclusive"
     if level is None:
-        notes.insert(0, m.reason or ("one seed has no spread" if len(values) == 1 else "no value"))
+        notes.insert(0, m.reason or ("one seed has no spread" if len(values) == 1 else NO_VALUE))
     elif claim.interval == "student" and undecidable(values, claim.resolution):
         notes.insert(0, "all seeds tie and the claim states no resolution, so no spread is known")
     else:
         alpha, family = level
         ends, outcome = _decide(claim, values, alpha)
         notes.append(
-            f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
+            f"{INTERVAL_AT}{100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
         )
         notes.append(_floor_note(claim, values))
         notes.append(_seeds_note(claim, values, alpha) if outcome == "inconclusive" else "")
@@ -192,13 +192,13 @@ def _seeds_note(claim: Claim, values: PerSeed, alpha: float) -> str:
         more = f"what is measured is too coarse: no value could be within the bounds with fewer than {needed} seeds"
         return more if needed > len(values) else ""
     needed = seeds_to_decide(values, claim.bar, alpha, claim.resolution)
-    return f"with this mean and spread {needed} seeds would decide it" if needed else ""
+    return f"{WOULD_DECIDE}{needed} seeds would decide it" if needed else ""
 
 
 def _identity(m: Measured, fingerprint: str) -> Verdict:
     """Mathematics: the largest error over all cases against a tolerance. No interval, no chance, no Holm."""
     errors = np.maximum(np.abs(m.values.low), np.abs(m.values.high))
-    missing = m.reason or ("" if len(errors) else "no value")
+    missing = m.reason or ("" if len(errors) else NO_VALUE)
     worst = float(errors.max()) if len(errors) else None
     if worst is None:
         outcome: Outcome = "inconclusive"
@@ -232,4 +232,4 @@ def _head(claim: Claim) -> dict[str, Any]:
 
 
 def _note(parts: Sequence[str], fingerprint: str) -> str:
-    return "; ".join([part for part in parts if part] + [f"definitions {fingerprint}"])
+    return "; ".join([part for part in parts if part] + [f"{DEFINITIONS}{fingerprint}"])

@@ -12,8 +12,8 @@ from rich.text import Text
 from conceptlab.claims.verdict import OUTCOMES, Verdict
 
 _COLOURS = {"reproduced": "green", "not reproduced": "red", "inconclusive": "yellow"}
-# In characters; with fewer, seven columns leave the claim about two words a line.
-_LEAST_WIDTH = 112
+# In characters: with fewer for the claim, seven columns leave it two or three words a line.
+_LEAST_CLAIM = 26
 
 # What is measured on images and smaller than this is the rounding of a solver: accuracies that are corrected for the
 # errors of a probe come out as 4.55e-13 where they are nothing. The error of an identity is meant to be that small.
@@ -60,20 +60,32 @@ def render_verdicts(verdicts: Sequence[Verdict], title: str = "", width: int | N
     if not verdicts:
         return Text(f"{title}: {summary(verdicts)}" if title else summary(verdicts))
     table = Table(title=title or None, caption=summary(verdicts), caption_justify="left")
-    fill = _in_columns if width is None or width >= _LEAST_WIDTH else _below_each_other
-    fill(table, verdicts)
+    wide = width is None or width >= _width_in_columns(verdicts)
+    (_in_columns if wide else _below_each_other)(table, verdicts)
     return table
 
 
+_COLUMNS = ("figure", "claim", "value", "interval", "threshold", "verdict", "seeds")
+
+
+def _width_in_columns(verdicts: Sequence[Verdict]) -> int:
+    """What a table of columns takes if its claims may have few words a line."""
+    rows = [[_COLUMNS[0], "", *_COLUMNS[2:]], *([*map(str, _cells(v))] for v in verdicts)]
+    others = [max(max(map(len, cell.splitlines()), default=0) for cell in column) for column in zip(*rows)]
+    del others[1]
+    return sum(others) + _LEAST_CLAIM + 3 * len(_COLUMNS) + 1
+
+
+def _cells(v: Verdict) -> tuple[str | Text, ...]:
+    numbers = (value_text(v), interval_text(v), _number(v.threshold, "–"))
+    return (f"{v.paper}.{v.figure}", _claim(v), *numbers, _mark(v), seeds_text(v, censored="cens."))
+
+
 def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
-    for name in ("figure", "claim", "value", "interval", "threshold", "verdict", "seeds"):
+    for name in _COLUMNS:
         table.add_column(name, justify="right" if name in ("value", "threshold", "seeds") else "left")
     for v in verdicts:
-        numbers = (value_text(v), interval_text(v), _number(v.threshold, "–"))
-        # Text, not str: square brackets in a statement are not markup.
-        table.add_row(
-            f"{v.paper}.{v.figure}", Text(_statement(v)), *numbers, _mark(v), seeds_text(v, censored="cens.")
-        )
+        table.add_row(*_cells(v))
 
 
 def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
@@ -88,8 +100,15 @@ def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
             seeds = seeds_text(v, " seed" if v.seeds == 1 else " seeds")
             limit = f"threshold {_number(v.threshold, '–')}"
             numbers = f"{value_text(v)}{interval}, {limit}, {seeds}"
-            table.add_row(_mark(v), Text.assemble(_statement(v), "\n", (numbers, "dim")))
+            table.add_row(_mark(v), _claim(v, numbers))
         table.add_section()
+
+
+def _claim(v: Verdict, numbers: str = "") -> Text:
+    """What is claimed, below it its numbers where they have no columns, and what leaves it open. Text, not str: square
+    brackets in a statement are not markup."""
+    below = [(f"\n{line}", "dim") for line in (numbers, v.why and f"because {v.why}") if line]
+    return Text.assemble(_statement(v), *below)
 
 
 def _mark(verdict: Verdict) -> Text:

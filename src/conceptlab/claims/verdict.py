@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -16,6 +17,14 @@ from conceptlab.errors import InputError, unwritten
 Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
 OUTCOMES = ("reproduced", "not reproduced", "inconclusive")
 STRENGTHS = ("firm", "indicative")
+# How parts of a note begin. These repeat what the numbers beside it show; any other part is a reason.
+INTERVAL_AT = "interval at "
+WOULD_DECIDE = "with this mean and spread "
+DEFINITIONS = "definitions "
+NO_VALUE = "no value"
+_TELLS_NO_REASON = re.compile(
+    rf"value is |{INTERVAL_AT}|{WOULD_DECIDE}|{DEFINITIONS}|{NO_VALUE}$|\d+ of \d+ seeds failed"
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,13 @@ class Verdict:
         """Whether the value is only a bound, as with censored seeds; read from the note, which kept files have, too."""
         parts = self.note.split("; ")
         return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
+
+    @property
+    def why(self) -> str:
+        """What leaves the claim open though its numbers do not show it, as where all seeds tie; the first such part of
+        the note. Empty for a claim that is decided, or whose interval plainly straddles the threshold."""
+        reasons = (part for part in self.note.split("; ") if part and not _TELLS_NO_REASON.match(part))
+        return next(reasons, "") if self.verdict == "inconclusive" else ""
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
