@@ -48,8 +48,8 @@ def test_all_problems_are_told_at_once(tmp_path):
         "kinds of problems",
         "missing files (1): pictures/000-000.png (row 1)",
         "files outside the folder (1)",
-        "images that cannot be read (1): 001-001.png (not an image)",
-        f"more than {MOST_PIXELS // 10**6} megapixels (1): 001-002.png",
+        "images that cannot be read (1): pictures/001-001.png (not an image)",
+        f"more than {MOST_PIXELS // 10**6} megapixels (1): pictures/001-002.png",
         "mixed sizes",
         "--resolution N",
         "mixed modes",
@@ -57,7 +57,7 @@ def test_all_problems_are_told_at_once(tmp_path):
         "'colour' has no value (1): row 21",
         "values without images (1): flat=other",
         "single-valued variables (1): flat (always same)",
-        "damaged images (1): 000-001.png",
+        "damaged images (1): pictures/000-001.png",
     ):
         assert part in text, part
     assert state_of(folder) == before

@@ -54,16 +54,16 @@ class Folder(LabelledWorld):
             raise InputError(f"{path} is no longer there, and a run needs its data: put them back")
         table = read_table(path)
         files = table[file_column(table, self.files, str(path))].tolist()
-        problems = Problems(self.where)
-        paths = paths_of(problems, Path(self.folder), files)
+        problems, folder = Problems(self.where), Path(self.folder)
+        paths = paths_of(problems, folder, files)
         problems.stop()
 
         def fill(rows: np.ndarray, out: np.ndarray) -> None:
             chosen = [paths[row] for row in rows]
             found = Problems(self.where)
-            look_over(found, chosen, self.resolution, self.mode)
+            look_over(found, folder, chosen, self.resolution, self.mode)
             found.stop()
-            decode(found, chosen, self.resolution, self.mode, out)
+            decode(found, folder, chosen, self.resolution, self.mode, out)
             found.stop()
 
         # Content is not read to see whether it changed: a file that did has another size or time.

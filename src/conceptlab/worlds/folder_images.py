@@ -68,20 +68,23 @@ class Look:
     readable: list[Path]
 
 
-def look_over(problems: Problems, paths: Sequence[Path], resolution: int | None, mode: str) -> Look:
+def look_over(
+    problems: Problems, folder: Path, paths: Sequence[Path], resolution: int | None, mode: str
+) -> Look:
     """Read headers alone. Resolution and mode are as given, else what all images have."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         headers = in_threads(_header, paths)
     sizes, modes, readable = Counter[tuple[int, int]](), Counter[str](), []
     for path, header in zip(paths, headers):
+        name = path.relative_to(folder).as_posix()
         if isinstance(header, str):
-            problems.add("images that cannot be read", f"{path.name} ({header})", _REPAIR)
+            problems.add("images that cannot be read", f"{name} ({header})", _REPAIR)
         elif header[0] * header[1] > MOST_PIXELS:
             remedy = "Scale them down first; a small file that unfolds so far may be a decompression bomb."
-            problems.add(f"images of more than {MOST_PIXELS // 10**6} megapixels", path.name, remedy)
+            problems.add(f"images of more than {MOST_PIXELS // 10**6} megapixels", name, remedy)
         elif header[2] not in _NATURAL:
-            about = f"{path.name} (mode {header[2]})"
+            about = f"{name} (mode {header[2]})"
             problems.add("images that are not 8-bit", about, "Convert them to 8-bit PNG.")
         else:
             readable.append(path)
@@ -105,7 +108,12 @@ _SCALE = "Give --resolution N: the middle square of each is then scaled to N×N.
 
 
 def decode(
-    problems: Problems, paths: Sequence[Path], resolution: int, mode: str, out: np.ndarray | None
+    problems: Problems,
+    folder: Path,
+    paths: Sequence[Path],
+    resolution: int,
+    mode: str,
+    out: np.ndarray | None,
 ) -> None:
     """Fill (images, C, H, W), 8 bits, a chunk at a time; what cannot be decoded is a problem. Without `out` it is only
     tried."""
@@ -114,7 +122,8 @@ def decode(
         some = paths[start : start + chunk]
         for place, pixels in enumerate(in_threads(lambda path: _pixels(path, resolution, mode), some)):
             if isinstance(pixels, str):
-                problems.add("damaged images", f"{some[place].name} ({pixels})", _REPAIR)
+                name = some[place].relative_to(folder).as_posix()
+                problems.add("damaged images", f"{name} ({pixels})", _REPAIR)
             elif out is not None:
                 out[start + place] = pixels
 

@@ -79,11 +79,11 @@ def _folder(path: Path, options: DataOptions) -> LabelledWorld:
     variables = _variables(options.variables, attributes, where)
     problems = Problems(where)
     listed = [p for p in paths_of(problems, folder, table[column].tolist()) if p.is_file()]
-    look = look_over(problems, listed, options.resolution, options.mode)
+    look = look_over(problems, folder, listed, options.resolution, options.mode)
     check_labels(problems, variables, table, labels_of(variables, table))
     if len(problems):
         # Loading would stop at the first kind of problem; look for damaged pixels too, then tell all.
-        decode(problems, look.readable, look.resolution, look.mode, None)
+        decode(problems, folder, look.readable, look.resolution, look.mode, None)
     problems.stop()
     return Folder(
         folder=str(folder.resolve()),
