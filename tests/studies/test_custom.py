@@ -68,7 +68,7 @@ def state_of(folder: Path) -> dict[Path, bytes]:
 def test_inspect_as_the_page_tells(place, monkeypatch, capsys):
     monkeypatch.chdir(place)
     before = state_of(place / "my_shapes")
-    (command,) = commands("conceptlab inspect")
+    (command,) = commands("conceptlab inspect my_shapes")
     assert main(command) == 0
     shown = capsys.readouterr().out
     assert "140 images show 7 of the 8 combinations" in shown
@@ -81,18 +81,31 @@ def test_inspect_as_the_page_tells(place, monkeypatch, capsys):
     assert state_of(place / "my_shapes") == before
 
 
-def test_the_table_of_a_folder_for_each_class_is_made_as_the_page_tells(tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("line", ["my_pets/cat/black/0001.jpg", "my_pets/cat_black/0001.jpg"])
+def test_folders_named_after_labels_are_read_as_the_page_tells(tmp_path, monkeypatch, capsys, line):
+    assert f"\n{line}\n" in DOCS.read_text(encoding="utf-8")
     for number, (animal, colour) in enumerate(itertools.product(("cat", "dog"), ("black", "white"))):
-        (tmp_path / "my_pets" / animal / colour).mkdir(parents=True)
-        for copy in range(3):
-            picture = Image.new("RGB", (16, 16), (60 * number, 40 * copy, 90))
-            picture.save(tmp_path / "my_pets" / animal / colour / f"{copy}.jpg")
+        for copy in range(4):
+            path = tmp_path / line.replace("cat", animal).replace("black", colour).replace("1.", f"{copy}.")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("RGB", (16, 16), (60 * number, 40 * copy, 90)).save(path)
     monkeypatch.chdir(tmp_path)
-    assert main(["inspect", "my_pets"]) == 2
-    assert "names of folders are not read: docs/own_data.md" in capsys.readouterr().err
-    exec(_example(1), {})
-    assert main(["inspect", "my_pets"]) == 0
-    assert "12 images show 4 of the 4 combinations of animal, colour." in capsys.readouterr().out
+    before = state_of(tmp_path / "my_pets")
+    (command,) = commands("conceptlab inspect my_pets")
+    assert main(command) == 0
+    assert "16 images show 4 of the 4 combinations of animal, colour." in capsys.readouterr().out
+    page = (tmp_path / "inspection.html").read_text(encoding="utf-8")
+    assert "conceptlab run custom --data my_pets --folders animal colour" in page
+    assert "<h1>my_pets</h1>" in page
+    words = ["--test", "animal=dog,colour=white", "--scale", "tiny", *SMALL]
+    assert main(["run", "custom", "--data", "my_pets", *command[2:], *words]) == 0
+    found = conceptlab.load(tmp_path / "runs" / "custom")
+    assert sorted(found.tables["curves"].query("role == 'train'")["class"].unique()) == ["00", "01", "10"]
+    capsys.readouterr()
+    again = shlex.split(found.manifest["command"])[1:]
+    assert main([*again, "--device", "cpu"]) == 0
+    assert "1 of 1 members are done already" in capsys.readouterr().err
+    assert state_of(tmp_path / "my_pets") == before
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +186,7 @@ def test_other_data_do_not_take_the_folder_over(run, place, monkeypatch, capsys)
 
 
 def test_the_plugin_of_the_page(place, monkeypatch, capsys):
-    code = _example(2)
+    code = _example(1)
     (place / "stripes.py").write_text(code)
     monkeypatch.chdir(place)
     train, plan = commands("conceptlab run custom --plugin") + commands(
@@ -193,7 +206,7 @@ def test_the_plugin_of_the_page(place, monkeypatch, capsys):
 
 
 def test_the_measurement_of_the_page(place, monkeypatch):
-    (place / "brightness.py").write_text(_example(3))
+    (place / "brightness.py").write_text(_example(2))
     monkeypatch.chdir(place)
     (words,) = commands("conceptlab run quickstart --plugin brightness.py")
     assert main([*words, "--out", "measured", "--seeds", "1", "--device", "cpu"]) == 0
@@ -205,7 +218,7 @@ def test_the_measurement_of_the_page(place, monkeypatch):
 
 
 def test_the_script_of_the_page(tmp_path):
-    members = run_script(_example(4), {}, tmp_path)
+    members = run_script(_example(3), {}, tmp_path)
     assert [member.recipe.steps for member in members] == [20, 20]
     with pytest.raises(InputError, match=r"holds members, but no figure; name one of them, e\.g\. .*members"):
         find_members(tmp_path / "runs")
@@ -216,7 +229,7 @@ def _example(number: int) -> str:
 
 
 def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeypatch, capsys):
-    code = _example(2)
+    code = _example(1)
     code = code.replace('"stripes"', '"bright"').replace('"patches"', '"bright"')
     (place / "bright.py").write_text(code.replace(".clamp(0, 1)", ".clamp(0, 1) * 255"))
     monkeypatch.chdir(place)

@@ -142,7 +142,7 @@ def test_data_that_were_moved_away_are_to_be_put_back(tmp_path):
 
 
 def test_which_table(tmp_path):
-    with pytest.raises(InputError, match="has no table"):
+    with pytest.raises(InputError, match="has no table of attributes, and no images in folders"):
         opened(tmp_path)
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text("file,kind\n")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conceptlab.studies import Figure, Study
     from conceptlab.worlds import DataOptions
 
-_DATA_OPTIONS = ("variables", "continuous", "resolution", "mode", "table", "files")
+_DATA_OPTIONS = ("variables", "continuous", "resolution", "mode", "table", "files", "folders")
 OPTIONS = ("data", "world", "train", "test", *_DATA_OPTIONS)
 """Options of `run` that only own data have."""
 _PAGE = "inspection.html"

@@ -12,7 +12,7 @@ from conceptlab.errors import InputError
 
 _MODEL = "a member's folder (runs/members/…), or a figure's or a study's: of these, the first member"
 _RUNS = "a figure's, a study's or any folder of runs"
-_DATA = "a folder of images with a table, the table itself, or an .npz or .h5 file"
+_DATA = "a folder of images, with a table or sorted into folders; the table itself; an .npz or .h5 file"
 _WEIGHTS = "as trained, or their moving average where one was kept"
 _JSON = "for machines"
 
@@ -248,3 +248,10 @@ def _add_data_options(parser: argparse._ActionsContainer) -> None:
     )
     parser.add_argument("--table", default="", metavar="NAME", help="the table, where a folder has several")
     parser.add_argument("--files", default="", metavar="COLUMN", help="the column that names the images")
+    parser.add_argument(
+        "--folders",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="what the names of folders tell, a name for each",
+    )

@@ -15,6 +15,7 @@ from conceptlab.figures.style import ink_on
 from conceptlab.report.embed import pixels_uri
 from conceptlab.report.page import environment
 from conceptlab.store.files import write_text
+from conceptlab.worlds import Folder
 from conceptlab.worlds.inspection import Inspection
 from conceptlab.worlds.labelled import load
 
@@ -32,7 +33,7 @@ def inspection_page(found: Inspection, path: Path, command: str) -> Path:
         .get_template("inspection.html.jinja")
         .render(
             version=conceptlab.__version__,
-            title="/".join(Path(found.world.where).parts[-2:]),
+            title=_title(Path(found.world.where)),
             found=found,
             graph=_graph(found),
             sentences=sentences(found),
@@ -49,11 +50,19 @@ def inspection_page(found: Inspection, path: Path, command: str) -> Path:
     return path
 
 
+def _title(where: Path) -> str:
+    """A table is told by its folder, too."""
+    return where.name if where.is_dir() else "/".join(where.parts[-2:])
+
+
 def sentences(found: Inspection) -> list[str]:
     """What matters most, in words."""
     space, classes = found.world.space, found.classes
     present, total = int((classes["count"] > 0).sum()), len(classes)
     told = [f"{found.images} images show {present} of the {total} combinations of {space.order[1:-1]}."]
+    if isinstance(found.world, Folder) and found.world.unnamed:
+        names = " ".join(["NAME"] * len(found.world.folders))
+        told.append(f"Its labels are names of folders; call them what they tell with --folders {names}.")
     if found.left_out:
         more = "image belongs" if found.left_out == 1 else "images belong"
         told.append(f"{found.left_out} more {more} to no class, with a value that is not among those chosen.")

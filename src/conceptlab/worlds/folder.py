@@ -1,9 +1,10 @@
-"""World `folder`: a user's own images with a table of their attributes (CSV, JSON lines or Parquet)."""
+"""World `folder`: a user's own images with a table of their attributes, or sorted into folders named after these."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.binning import Variables
 from conceptlab.worlds.folder_images import CHANNELS, decode, look_over, paths_of
-from conceptlab.worlds.folder_table import file_column, read_table
+from conceptlab.worlds.folder_names import UNNAMED
+from conceptlab.worlds.folder_table import file_column, read_labels
 from conceptlab.worlds.labelled import LabelledWorld, Source
 from conceptlab.worlds.problems import Problems
 from conceptlab.worlds.registry import register
@@ -22,7 +24,8 @@ LEAST_RESOLUTION = 4
 @register("folder")
 @dataclass(frozen=True)
 class Folder(LabelledWorld):
-    """`files` is the column of file names, relative to the folder. Images are cut to their middle square and scaled to
+    """`files` is the table's column of file names, relative to the folder. Without a table, `folders` are the variables
+    that the names of folders tell. Images are cut to their middle square and scaled to
     `resolution`, in `mode` L, RGB or RGBA."""
 
     folder: str = ""
@@ -34,6 +37,7 @@ class Folder(LabelledWorld):
     mode: str = "RGB"
     part: str = "model"
     fingerprint: str = ""
+    folders: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         checks.whole("folder", "resolution", self.resolution, LEAST_RESOLUTION)
@@ -45,16 +49,26 @@ class Folder(LabelledWorld):
         return str(Path(self.folder) / self.table)
 
     @property
+    def unnamed(self) -> bool:
+        """Whether its variables are called after their place in the names of folders."""
+        return any(self.folders[:1] == (f"{kind}1",) for kind in UNNAMED)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        # Members trained on tables are older than `folders`, and are found by their settings.
+        return {name: value for name, value in super().settings.items() if name != "folders" or value}
+
+    @property
     def image_shape(self) -> tuple[int, int, int]:
         return CHANNELS[self.mode], self.resolution, self.resolution
 
     def source(self) -> Source:
-        path = Path(self.folder) / self.table
-        if not path.is_file():  # it was there when the world was made: no option is wrong
-            raise InputError(f"{path} is no longer there, and a run needs its data: put them back")
-        table = read_table(path)
-        files = table[file_column(table, self.files, str(path))].tolist()
-        problems, folder = Problems(self.where), Path(self.folder)
+        folder = Path(self.folder)
+        if not (folder / self.table).exists():  # it was there when the world was made: no option is wrong
+            raise InputError(f"{self.where} is no longer there, and a run needs its data: put them back")
+        table = read_labels(folder, self.table, self.folders)
+        files = table[file_column(table, self.files, self.where)].tolist()
+        problems = Problems(self.where)
         paths = paths_of(problems, folder, files)
         problems.stop()
 

@@ -103,7 +103,7 @@ def look_over(
     return Look(side, mode or (modes.most_common(1)[0][0] if modes else "RGB"), readable)
 
 
-_REPAIR = "Replace them, or take their rows out of the table."
+_REPAIR = "Replace them, or take them out (of the table, where there is one)."
 _SCALE = "Give --resolution N: the middle square of each is then scaled to N×N."
 
 

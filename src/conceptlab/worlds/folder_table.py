@@ -1,11 +1,12 @@
-"""The table of a labelled image folder: CSV, JSON lines, Parquet, or the attribute list of CelebA. It is only read."""
+"""The table of a labelled image folder: CSV, JSON lines, Parquet, the attribute list of CelebA, or what the names of
+folders say. It is only read."""
 
 from __future__ import annotations
 
 import csv
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -13,30 +14,29 @@ import pandas as pd
 from conceptlab.errors import InputError, first_line
 from conceptlab.worlds.binning import column_of
 from conceptlab.worlds.celeba import ATTRIBUTES, IMAGES, read_attributes
+from conceptlab.worlds.folder_names import FILE, read_names
 
-FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_path", "image_id")
+FILE_COLUMNS = (FILE, "filename", "file_name", "path", "image", "image_path", "image_id")
 """Columns that are taken for the images' files, in this order, unless one is named."""
 
 
 def find_table(folder: Path) -> str:
-    """The name of the one table in a folder."""
+    """The name of the one table in a folder; none where there is no table, and names of folders have to do."""
     if not folder.is_dir():
-        raise InputError(
-            f"{folder} is not a folder; name one that holds images and a table of their attributes"
-        )
+        raise InputError(f"{folder} is not a folder; name one that holds images")
     if (folder / ATTRIBUTES).is_file():
         return ATTRIBUTES
     found = sorted(path.name for path in folder.iterdir() if path.suffix.lower() in _READERS)
-    if len(found) == 1:
-        return found[0]
-    kinds = ", ".join(_READERS)
-    if not found:
-        # Whoever keeps a folder for each class has labels, and should not wonder why they do not count.
+    if len(found) > 1:
         raise InputError(
-            f"{folder} has no table of attributes ({kinds}); put one beside the images (names of folders are not read: "
-            "docs/own_data.md makes a table of them)"
+            f"{folder} has {len(found)} tables ({', '.join(found[:6])}); choose one with --table"
         )
-    raise InputError(f"{folder} has {len(found)} tables ({', '.join(found[:6])}); choose one with --table")
+    return found[0] if found else ""
+
+
+def read_labels(folder: Path, table: str, folders: Sequence[str]) -> pd.DataFrame:
+    """What is known of each image, by the table or, without one, by the names of its folders."""
+    return read_table(folder / table) if table else read_names(folder, folders)
 
 
 def read_table(path: Path) -> pd.DataFrame:

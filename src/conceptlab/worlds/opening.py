@@ -18,7 +18,7 @@ from conceptlab.worlds.binning import Variables, check_labels, labels_of, resolv
 from conceptlab.worlds.celeba import ATTRIBUTES
 from conceptlab.worlds.folder import LEAST_RESOLUTION, Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
-from conceptlab.worlds.folder_table import file_column, find_table, read_table
+from conceptlab.worlds.folder_table import file_column, find_table, read_labels
 from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
 from conceptlab.worlds.published import SIDE
@@ -34,13 +34,14 @@ class DataOptions:
     mode: str = ""
     table: str = ""
     files: str = ""
+    folders: Sequence[str] = ()
 
 
 def open_data(path: Path, options: DataOptions) -> LabelledWorld:
     """The world of a data set, its images decoded and its fingerprint taken. The data are only read."""
     if not path.exists():
         raise InputError(
-            f"{path} does not exist; name a folder of images with a table, an .npz or an .h5 file"
+            f"{path} does not exist; name a folder of images, a table of them, an .npz or an .h5 file"
         )
     published = path.suffix.lower() in (".npz", ".h5", ".hdf5")
     world = (_published if published else _folder)(path, options)
@@ -71,12 +72,22 @@ def _folder(path: Path, options: DataOptions) -> LabelledWorld:
             "all images have one size"
         )
     folder, table_name = (path, options.table) if path.is_dir() else (path.parent, path.name)
-    table_name = table_name or find_table(folder)
+    if options.folders and table_name:
+        raise InputError(
+            f"--folders: labels are read from {table_name} or from names of folders; name only one of them"
+        )
+    if not options.folders:
+        table_name = table_name or find_table(folder)
+    if options.files and not table_name:
+        raise InputError(
+            f"--files {options.files}: names a column of a table, and names of folders are read; leave it out"
+        )
     where = str(folder / table_name)
-    table = read_table(folder / table_name)
+    table = read_labels(folder, table_name, options.folders)
     column = file_column(table, options.files, where)
     attributes = table.drop(columns=column)
-    variables = _variables(options.variables, attributes, where)
+    chosen = options.variables or ([] if table_name else _varying(attributes, where))
+    variables = _variables(chosen, attributes, where)
     problems = Problems(where)
     listed = [p for p in paths_of(problems, folder, table[column].tolist()) if p.is_file()]
     look = look_over(problems, folder, listed, options.resolution, options.mode)
@@ -93,7 +104,19 @@ def _folder(path: Path, options: DataOptions) -> LabelledWorld:
         continuous=tuple(options.continuous),
         resolution=look.resolution,
         mode=look.mode,
+        folders=() if table_name else tuple(attributes.columns),
     )
+
+
+def _varying(attributes: pd.DataFrame, where: str) -> list[str]:
+    """Of what names of folders tell nothing is left out but what is always the same, as `train` in `train/red`."""
+    found = [str(name) for name in attributes.columns if attributes[name].nunique() > 1]
+    if not found:
+        same = ", ".join(map(str, attributes.iloc[0]))
+        raise InputError(
+            f"{where}: all images lie in folders of the same name ({same}); two values or more are needed"
+        )
+    return found
 
 
 def _variables(texts: Sequence[str], attributes: pd.DataFrame, where: str) -> Variables:
