@@ -284,6 +284,15 @@ def test_what_is_no_data_is_told_before_where_the_page_would_lie(tmp_path, monke
     assert "tables are read from .csv" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"), [([], True), (["--test", "111"], False), (["--train", "000"], False)]
+)
+def test_a_run_that_holds_nothing_out_says_so(place, monkeypatch, capsys, words, told):
+    monkeypatch.chdir(place)
+    assert main(["run", "custom", "--data", "my_shapes", *words, "--plan"]) == 0
+    assert ("no class is held out" in capsys.readouterr().err) == told
+
+
 def test_its_figure_may_be_named_as_its_verdicts_name_it(capsys):
     assert main(["run", "custom.emergence", "--world", "circles", "--plan"]) == 0
     assert "emergence" in capsys.readouterr().out

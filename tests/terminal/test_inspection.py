@@ -89,3 +89,20 @@ def test_a_variable_that_images_do_not_show_is_told(tmp_path, capsys):
     assert "shape hardly shows" not in said
     assert "colour hardly shows" not in said
     assert "odd hardly shows" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("counts", "variables", "held_out"),
+    [
+        ({**everything(4), "111": 0}, ["shape", "size=large,small", "colour=red,blue"], " --test 111"),
+        ({**everything(4), "111": 2}, ["shape", "size=large,small", "colour=red,blue"], " --test 110"),
+        (dict.fromkeys(("000", "100"), 4), ["shape"], ""),
+    ],
+    ids=["missing", "none missing", "one variable"],
+)
+def test_the_command_to_train_with_holds_something_out(tmp_path, capsys, counts, variables, held_out):
+    folder, page = write_folder(tmp_path / "data", counts), tmp_path / "page.html"
+    main(["inspect", str(folder), "--variables", *variables, "--out", str(page)])
+    command = f"conceptlab run custom --data {folder} --variables {' '.join(variables)}{held_out}"
+    assert f"train on it: {command}" in " ".join(capsys.readouterr().out.split())
+    assert f"<code>{command}</code>" in page.read_text(encoding="utf-8")

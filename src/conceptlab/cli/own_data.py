@@ -33,12 +33,14 @@ def inspect(options: argparse.Namespace) -> int:
     check_destination(options.out)
     found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
+    words += ["--test", *found.to_hold_out] if found.to_hold_out else []
     with destination(options.out, _PAGE) as out:
         page = inspection_page(found, out, shlex.join(words))
     if options.json:
         print_json(found.to_json())
     else:
         OUT.print(inspection_table(found))
+        OUT.print(f"train on it: {shlex.join(words)}")
     (ERR if options.json else OUT).print(f"page: {page}")
     for problem in found.problems:
         ERR.print(f"conceptlab: {problem}", style="bold red")
@@ -69,7 +71,12 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
     for name in ("train", "test"):
         given = getattr(options, name)
         words += [f"--{name}", *given] if given else []
-    study = custom.study(world, custom.roles(world, options.train, options.test), words)
+    roles = custom.roles(world, options.train, options.test)
+    if not roles.test:
+        ERR.print(
+            "no class is held out, so that only what is shown is judged; name classes to hold out with --test"
+        )
+    study = custom.study(world, roles, words)
     return study, figures_of(study, options.study)
 
 

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 _MOST_PAIRS = 1000
+_MOST_HELD_OUT = 6
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,18 @@ class Inspection:
     def missing(self) -> pd.DataFrame:
         """Classes without images, in the order in which they are expected to come."""
         return self.classes[self.classes["count"] == 0].sort_values(["effort", "class"])
+
+    @property
+    def to_hold_out(self) -> list[str]:
+        """Classes for a first run to ask for unseen: the nearest of the missing ones; where none is missing, the last
+        that has images enough to be judged by. Where there is but one variable nothing can be composed."""
+        if len(self.world.space.concepts) < 2:
+            return []
+        if len(self.missing):
+            return self.missing["class"].head(_MOST_HELD_OUT).tolist()
+        few = self.world.too_few()
+        enough = [cls for cls in self.world.space if cls not in few]
+        return [self.world.space.code(cls) for cls in enough[-1:]]
 
     @property
     def bottleneck(self) -> str:
