@@ -106,3 +106,12 @@ def test_the_command_to_train_with_holds_something_out(tmp_path, capsys, counts,
     command = f"conceptlab run custom --data {folder} --variables {' '.join(variables)}{held_out}"
     assert f"train on it: {command}" in " ".join(capsys.readouterr().out.split())
     assert f"<code>{command}</code>" in page.read_text(encoding="utf-8")
+
+
+def test_one_variable_has_no_order_to_be_learnt_in(tmp_path, capsys):
+    folder = write_folder(tmp_path / "data", everything(4))
+    for variables, told in ((["shape"], True), (["shape", "size"], False)):
+        main(["inspect", str(folder), "--variables", *variables, "--out", str(tmp_path / "page.html")])
+        said = " ".join(capsys.readouterr().out.split())
+        assert ("shape is the only variable, and nothing can be composed of one: name more." in said) == told
+        assert ("Expected order of learning" in said) != told

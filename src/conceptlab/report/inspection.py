@@ -78,7 +78,9 @@ def sentences(found: Inspection) -> list[str]:
             "what comes with it and still fit every image."
         )
     measured = found.variables.dropna(subset=["strength"]).sort_values("rank")
-    if len(measured):
+    if len(space.concepts) == 1:
+        told.append(f"{space.names[0]} is the only variable, and nothing can be composed of one: name more.")
+    elif len(measured):
         order = ", then ".join(measured["variable"])
         last = f"the bottleneck is {found.bottleneck}"
         told.append(f"Expected order of learning: {order}; {last}.")
