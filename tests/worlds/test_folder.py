@@ -201,6 +201,26 @@ def test_variables_are_suggested(folder):
     assert open_data(folder, DataOptions()).space.names == VARIABLES
 
 
+def test_columns_that_are_not_taken_for_variables_are_told(tmp_path):
+    folder = write_folder(tmp_path / "data", everything(3))
+    table = pd.read_csv(folder / "labels.csv")
+    for number in range(4):
+        table[f"more {number}"] = np.arange(len(table)) % 2
+    table["name"] = [f"image {row}" for row in range(len(table))]
+    write_table(folder / "labels.csv", table)
+    told: list[str] = []
+    assert len(open_data(folder, DataOptions(), told.append).space.names) == 6
+    assert told == [
+        "taken for variables: shape, size, colour, more 0, more 1, more 2; to take others, too, name all, e.g. "
+        "--variables shape size colour 'more 0' 'more 1' 'more 2' 'more 3' radius/2"
+    ]
+    told.clear()
+    open_data(folder, DataOptions(variables=("shape", "radius/2")), told.append)
+    write_table(folder / "labels.csv", table[["file", "shape", "name"]])
+    open_data(folder, DataOptions(), told.append)
+    assert not told
+
+
 def test_scaling_cropping_and_modes(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()

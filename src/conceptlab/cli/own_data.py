@@ -28,7 +28,7 @@ def inspect(options: argparse.Namespace) -> int:
     from conceptlab.worlds import open_data
     from conceptlab.worlds.inspection import inspect as look
 
-    world = open_data(options.data, _data_options(options))
+    world = open_data(options.data, _data_options(options), ERR.print)
     _keep_out(options.out or Path(_PAGE), options.data)
     check_destination(options.out)
     found = look(world)
@@ -56,7 +56,7 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
     if options.data is not None:
         _keep_out(options.out, options.data)
         _refuse_world(settings)
-        world = open_data(options.data, _data_options(options))
+        world = open_data(options.data, _data_options(options), ERR.print)
         words = ["--data", str(options.data), *_data_words(options)]
     else:
         if given := [name for name in _DATA_OPTIONS if is_given(getattr(options, name))]:

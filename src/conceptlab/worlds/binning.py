@@ -48,6 +48,15 @@ def suggest(table: pd.DataFrame, most: int = 6) -> list[str]:
     return [name for name in plain if 2 <= texts_of(table[name]).nunique() <= 10][:most]
 
 
+def passed_over(table: pd.DataFrame, suggested: Sequence[str]) -> list[str]:
+    """Columns that are not suggested and could be variables all the same: others with a few values, and, as they would
+    have to be written, numbers in two bins."""
+    few = [name for name in suggest(table, len(table.columns)) if name not in suggested]
+    others = [str(name) for name in table.columns if name not in (*suggested, *few)]
+    plain = [name for name in others if _several(table[name]) is None and table[name].nunique() > 1]
+    return few + [f"{name}/2" for name in plain if pd.to_numeric(table[name], errors="coerce").notna().all()]
+
+
 def column_of(table: pd.DataFrame, name: str, where: str) -> pd.Series:
     """A column that is used. Others may hold whatever they like; this one has a single value in each row."""
     if name not in table.columns:

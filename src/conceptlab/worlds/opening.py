@@ -6,7 +6,8 @@ All that is wrong with a folder is told at once: files, headers, pixels and attr
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pandas as pd
 
 from conceptlab.errors import InputError
 from conceptlab.worlds import dsprites, shapes3d
-from conceptlab.worlds.binning import Variables, check_labels, labels_of, resolve, suggest
+from conceptlab.worlds.binning import Variables, check_labels, labels_of, passed_over, resolve, suggest
 from conceptlab.worlds.celeba import ATTRIBUTES
 from conceptlab.worlds.folder import LEAST_RESOLUTION, Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
@@ -22,6 +23,8 @@ from conceptlab.worlds.folder_table import file_column, find_table, read_labels
 from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
 from conceptlab.worlds.published import SIDE
+
+_MOST_TOLD = 4
 
 
 @dataclass(frozen=True)
@@ -37,14 +40,15 @@ class DataOptions:
     folders: Sequence[str] = ()
 
 
-def open_data(path: Path, options: DataOptions) -> LabelledWorld:
-    """The world of a data set, its images decoded and its fingerprint taken. The data are only read."""
+def open_data(path: Path, options: DataOptions, tell: Callable[[str], object] | None = None) -> LabelledWorld:
+    """The world of a data set, its images decoded and its fingerprint taken. The data are only read. `tell` is called
+    with what was decided and a user might not think of."""
     if not path.exists():
         raise InputError(
             f"{path} does not exist; name a folder of images, a table of them, an .npz or an .h5 file"
         )
     published = path.suffix.lower() in (".npz", ".h5", ".hdf5")
-    world = (_published if published else _folder)(path, options)
+    world = _published(path, options) if published else _folder(path, options, tell)
     return dataclasses.replace(world, fingerprint=load_anew(world).fingerprint)  # pyright: ignore
 
 
@@ -65,7 +69,7 @@ def _published(path: Path, options: DataOptions) -> LabelledWorld:
     )
 
 
-def _folder(path: Path, options: DataOptions) -> LabelledWorld:
+def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | None) -> LabelledWorld:
     if options.resolution is not None and options.resolution < LEAST_RESOLUTION:
         raise InputError(
             f"--resolution {options.resolution} is too small; give {LEAST_RESOLUTION} or more, or leave it out where "
@@ -88,6 +92,8 @@ def _folder(path: Path, options: DataOptions) -> LabelledWorld:
     attributes = table.drop(columns=column)
     chosen = options.variables or ([] if table_name else _varying(attributes, where))
     variables = _variables(chosen, attributes, where)
+    if tell is not None and not chosen:
+        _tell_others(tell, [name for name, _ in variables], attributes)
     problems = Problems(where)
     listed = [p for p in paths_of(problems, folder, table[column].tolist()) if p.is_file()]
     look = look_over(problems, folder, listed, options.resolution, options.mode)
@@ -106,6 +112,16 @@ def _folder(path: Path, options: DataOptions) -> LabelledWorld:
         mode=look.mode,
         folders=() if table_name else tuple(attributes.columns),
     )
+
+
+def _tell_others(tell: Callable[[str], object], names: list[str], attributes: pd.DataFrame) -> None:
+    """A column of numbers is never taken unasked; whoever cares for it must not think that it was."""
+    if others := passed_over(attributes, names):
+        more = " …" if len(others) > _MOST_TOLD else ""
+        tell(
+            f"taken for variables: {', '.join(names)}; to take others, too, name all, e.g. --variables "
+            f"{shlex.join([*names, *others[:_MOST_TOLD]])}{more}"
+        )
 
 
 def _varying(attributes: pd.DataFrame, where: str) -> list[str]:
