@@ -86,7 +86,8 @@ def test_a_long_list_is_capped(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("file,kind\na.png,caf\xe9\n".encode("latin1"), r"is not UTF-8 \(byte 0xe9 in line 2\)"),
+        ("file,kind\na.png,caf\xe9\n".encode("latin1"), r"is not UTF-8 \(byte 0xe9 in line 2\).* -f latin1 "),
+        ("file,kind\na.png,x\n".encode("utf-16"), r"is not UTF-8 \(byte 0xff in line 1\).* -f utf-16 "),
         (b"", "cannot be read as a table"),
         (b"file,kind\n", "has no rows"),
         (b"name,kind\na.png,x\n", "name the one with the images' files with --files"),

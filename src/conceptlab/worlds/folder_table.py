@@ -3,6 +3,7 @@ folders say. It is only read."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import json
 import warnings
@@ -53,9 +54,12 @@ def read_table(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; name the table with --table") from None
     except UnicodeDecodeError:
+        data = path.read_bytes()
+        # Excel's "Unicode text" begins with this mark.
+        encoding = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin1"
         raise InputError(
-            f"{path} is not UTF-8 ({_not_utf8(path)}); save it as UTF-8, "
-            f"e.g. `iconv -f latin1 -t utf-8 {path.name} > new{path.suffix}`"
+            f"{path} is not UTF-8 ({_not_utf8(data)}); save it as UTF-8, "
+            f"e.g. `iconv -f {encoding} -t utf-8 {path.name} > new{path.suffix}`"
         ) from None
     except (OSError, ValueError) as error:  # pandas' and pyarrow's errors are ValueErrors
         raise InputError(
@@ -80,9 +84,8 @@ def file_column(table: pd.DataFrame, named: str, where: str) -> str:
     )
 
 
-def _not_utf8(path: Path) -> str:
+def _not_utf8(data: bytes) -> str:
     """Where a file leaves UTF-8."""
-    data = path.read_bytes()
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
