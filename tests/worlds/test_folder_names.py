@@ -61,7 +61,7 @@ def test_levels_and_words_give_the_world_that_a_table_gives(tmp_path, sign):
 def test_variables_without_names_are_called_after_their_place_and_it_is_told(tmp_path, folders, names):
     world = opened(sorted_into(tmp_path, folders))
     assert world.space.names == names
-    told = "Its labels are names of folders; call them what they tell with --folders NAME NAME."
+    told = "Labels are read from names of folders; name the variables with --folders NAME NAME."
     assert told in sentences(inspect(world))
     assert told not in sentences(inspect(opened(tmp_path, "colour", "shape")))
 

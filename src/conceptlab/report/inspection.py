@@ -62,7 +62,7 @@ def sentences(found: Inspection) -> list[str]:
     told = [f"{found.images} images show {present} of the {total} combinations of {space.order[1:-1]}."]
     if isinstance(found.world, Folder) and found.world.unnamed:
         names = " ".join(["NAME"] * len(found.world.folders))
-        told.append(f"Its labels are names of folders; call them what they tell with --folders {names}.")
+        told.append(f"Labels are read from names of folders; name the variables with --folders {names}.")
     if found.left_out:
         more = "image belongs" if found.left_out == 1 else "images belong"
         told.append(f"{found.left_out} more {more} to no class, with a value that is not among those chosen.")
@@ -79,7 +79,7 @@ def sentences(found: Inspection) -> list[str]:
         )
     measured = found.variables.dropna(subset=["strength"]).sort_values("rank")
     if len(space.concepts) == 1:
-        told.append(f"{space.names[0]} is the only variable, and nothing can be composed of one: name more.")
+        told.append(f"{space.names[0]} is the only variable, and nothing can be composed of one.")
     elif len(measured):
         order = ", then ".join(measured["variable"])
         last = f"the bottleneck is {found.bottleneck}"
