@@ -350,7 +350,12 @@ def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
     assert "classes with too few different images (1)" in captured.err
     assert (tmp_path / "page.html").exists()
     assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
-    assert "classes with too few different images (1): 1" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "classes with too few different images (1): 1" in told
+    assert "or name other classes with --train and --test." in told
+    command = re.search(r"^train on it: conceptlab (run custom .* --train .*)$", captured.out, re.MULTILINE)
+    assert command, "what inspect advises is not refused"
+    assert main([*shlex.split(command[1]), "--out", str(tmp_path / "runs"), "--plan"]) == 0
 
 
 def test_copies_do_not_make_up_for_images(tmp_path, capsys):

@@ -95,7 +95,11 @@ def test_a_variable_that_images_do_not_show_is_told(tmp_path, capsys):
     ("counts", "variables", "held_out"),
     [
         ({**everything(4), "111": 0}, ["shape", "size=large,small", "colour=red,blue"], " --test 111"),
-        ({**everything(4), "111": 2}, ["shape", "size=large,small", "colour=red,blue"], " --test 110"),
+        (
+            {**everything(4), "111": 2},
+            ["shape", "size=large,small", "colour=red,blue"],
+            " --train 000 001 010 011 100 101 --test 110",
+        ),
         (dict.fromkeys(("000", "100"), 4), ["shape"], ""),
     ],
     ids=["missing", "none missing", "one variable"],

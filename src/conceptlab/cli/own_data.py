@@ -33,6 +33,7 @@ def inspect(options: argparse.Namespace) -> int:
     check_destination(options.out)
     found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
+    words += ["--train", *found.to_show] if found.to_show else []
     words += ["--test", *found.to_hold_out] if found.to_hold_out else []
     with destination(options.out, _PAGE) as out:
         page = inspection_page(found, out, shlex.join(words))

@@ -112,7 +112,10 @@ def _check_sizes(world: World, classes: Sequence[Class]) -> None:
     for cls in classes:
         if cls in few:
             about = f"{world.space.code(cls)} ({world.space.words(cls)}): {few[cls]}"
-            remedy = "A probe needs one to learn from and one to be examined on: collect more, or leave the class out."
+            remedy = (
+                "A probe needs one to learn from and one to be examined on: collect more, or name other classes with "
+                "--train and --test."
+            )
             problems.add("classes with too few different images", about, remedy)
     problems.stop()
 

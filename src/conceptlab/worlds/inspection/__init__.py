@@ -66,6 +66,13 @@ class Inspection:
         return [self.world.space.code(cls) for cls in enough[-1:]]
 
     @property
+    def to_show(self) -> list[str]:
+        """Classes for a first run to be trained on, where not simply all but those held out can be."""
+        few, held_out = self.world.too_few(), self.to_hold_out
+        shown = [self.world.space.code(cls) for cls in self.world.seen if cls not in few]
+        return [code for code in shown if code not in held_out] if few else []
+
+    @property
     def bottleneck(self) -> str:
         """The variable expected to be learnt last."""
         return str(self.variables.sort_values("rank")["variable"].iloc[-1])
@@ -81,7 +88,8 @@ class Inspection:
             more = f" and {len(few) - 6} more" if len(few) > 6 else ""
             found.append(
                 f"classes with too few different images ({len(few)}): {shown}{more}. A probe needs one to learn from "
-                "and one to be examined on, besides the model's: collect more, or leave the class out."
+                "and one to be examined on, besides the model's: collect more, or name other classes with --train and "
+                "--test."
             )
         conflicts = self.duplicates.conflicts
         if len(conflicts):
