@@ -119,3 +119,13 @@ def test_one_variable_has_no_order_to_be_learnt_in(tmp_path, capsys):
         said = " ".join(capsys.readouterr().out.split())
         assert ("shape is the only variable, and nothing can be composed of one." in said) == told
         assert ("Expected order of learning" in said) != told
+
+
+def test_what_was_not_taken_is_told_once_the_data_are_found_to_be_good(tmp_path, capsys):
+    folder = write_folder(tmp_path / "data", everything(4))
+    told = "taken for variables: shape, size, colour; to take others, too, name all"
+    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 0
+    assert capsys.readouterr().err.startswith(told)
+    (folder / "pictures" / "000-000.png").unlink()
+    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
+    assert capsys.readouterr().err.startswith("conceptlab: ")

@@ -28,7 +28,8 @@ def inspect(options: argparse.Namespace) -> int:
     from conceptlab.worlds import open_data
     from conceptlab.worlds.inspection import inspect as look
 
-    world = open_data(options.data, _data_options(options), ERR.print)
+    notes: list[str] = []
+    world = open_data(options.data, _data_options(options), notes.append)
     _keep_out(options.out or Path(_PAGE), options.data)
     check_destination(options.out)
     found = look(world)
@@ -43,6 +44,8 @@ def inspect(options: argparse.Namespace) -> int:
         OUT.print(inspection_table(found))
         OUT.print(f"train on it: {shlex.join(words)}")
     (ERR if options.json else OUT).print(f"page: {page}")
+    for note in notes:
+        ERR.print(note)
     for problem in found.problems:
         ERR.print(f"conceptlab: {problem}", style="bold red")
     return 2 if found.problems else 0
@@ -54,10 +57,11 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
 
     if (options.data is None) == (options.world is None):
         raise InputError("run custom needs either --data PATH or --world NAME; see docs/own_data.md")
+    notes: list[str] = []
     if options.data is not None:
         _keep_out(options.out, options.data)
         _refuse_world(settings)
-        world = open_data(options.data, _data_options(options), ERR.print)
+        world = open_data(options.data, _data_options(options), notes.append)
         words = ["--data", str(options.data), *_data_words(options)]
     else:
         if given := [name for name in _DATA_OPTIONS if is_given(getattr(options, name))]:
@@ -72,12 +76,7 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
     for name in ("train", "test"):
         given = getattr(options, name)
         words += [f"--{name}", *given] if given else []
-    roles = custom.roles(world, options.train, options.test)
-    if not roles.test:
-        ERR.print(
-            "no class is held out, so that only what is shown is judged; name classes to hold out with --test"
-        )
-    study = custom.study(world, roles, words)
+    study = custom.study(world, custom.roles(world, options.train, options.test), words, notes)
     return study, figures_of(study, options.study)
 
 

@@ -48,6 +48,8 @@ def run(options: argparse.Namespace) -> int:
     if options.piece is not None or options.plan:
         trains = where.is_here and not options.plan
         studies.check(order, store, where.device if trains else None)
+    for note in study.notes:
+        ERR.print(note)
     if options.piece is not None:
         return _piece(options, order, where, store)
     if options.plan:

@@ -30,6 +30,8 @@ _FINAL_IMAGES = {"tiny": 8, "small": 100, "paper": 500}
 _PROBE = {"tiny": 60, "small": 600, "paper": 2000}
 _PROBE_IMAGES = {"tiny": 64, "small": 768, "paper": 768}
 
+_NOTHING_HELD_OUT = "no class is held out, so that only what is shown is judged; name some with --test"
+
 
 @dataclass(frozen=True)
 class Roles:
@@ -145,8 +147,8 @@ def _available(world: World, cls: Class) -> int:
     return count
 
 
-def study(world: World, chosen: Roles, options: Sequence[str]) -> Study:
-    """The study of one world; `options` are the words of the command that made it."""
+def study(world: World, chosen: Roles, options: Sequence[str], notes: Sequence[str] = ()) -> Study:
+    """The study of one world; `options` are the words of the command that made it, `notes` what they left open."""
     part = {"name": world.name, **world.settings}
 
     def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
@@ -174,6 +176,7 @@ def study(world: World, chosen: Roles, options: Sequence[str]) -> Study:
         seeds={"tiny": 2, "small": 3, "paper": 5},
         options=tuple(options),
         about={"world": dict(part), "train": dict(chosen.train), "test": list(chosen.test)},
+        notes=(*notes, *([] if chosen.test else [_NOTHING_HELD_OUT])),
     )
 
 

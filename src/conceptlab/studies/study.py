@@ -75,6 +75,8 @@ class Study:
     # Of a study made for one user's data: the words of its command, and what tells it from another such study.
     options: tuple[str, ...] = ()
     about: Mapping[str, Any] = field(default_factory=dict)
+    # What its user might not have thought of, told before anything is trained.
+    notes: tuple[str, ...] = ()
     # How members failed, if they did, as the tables of a figure tell: printed and reported beside its claims.
     signatures: Callable[[Tables], list[Signature]] = lambda tables: []
 
