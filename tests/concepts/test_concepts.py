@@ -94,6 +94,14 @@ def test_more_than_ten_values_stay_readable():
     assert all(wide.parse(wide.code(c)) == c == wide.parse(wide.name(c)) for c in wide)
 
 
+def test_a_value_named_by_digits_is_not_taken_for_a_place_that_there_is_not():
+    space = ConceptSpace([Variable("digit", ("1", "4", "7")), Variable("stroke", ("thick", "thin"))])
+    assert space.parse("1,thick") == (1, 0), "digits are places"
+    assert space.parse("digit=7,stroke=thick") == (2, 0)
+    with pytest.raises(InputError, match=r"no value at place 7, only at 0 to 2; write digit=7 for the one"):
+        space.parse("7,thick")
+
+
 def test_distance_is_hamming():
     space = cube(5, 3)
     for a, b in itertools.islice(itertools.product(space, space), 0, 20_000, 37):

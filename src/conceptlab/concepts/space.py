@@ -29,6 +29,11 @@ class Variable:
             return self.values.index(value)
         if _is_position(str(value)) and int(value) < len(self.values):
             return int(value)
+        if str(value) in self.values:
+            raise InputError(
+                f"'{self.name}' has no value at place {value}, only at 0 to {len(self.values) - 1}; write "
+                f"{self.name}={value} for the one of that name, and name all variables so"
+            )
         raise unknown(f"value of '{self.name}'", value, self.values)
 
 
