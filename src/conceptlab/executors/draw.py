@@ -27,7 +27,8 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
         try:
             values = torch.tensor([float(number) for number in numbers.split(",")])
         except ValueError:
-            raise InputError(f"prompt '{text}': write numbers, e.g. {variable}=0,0,1") from None
+            own = ",".join(f"{number:.3g}" for number in condition[part].tolist())
+            raise InputError(f"prompt '{text}': write numbers, e.g. {variable}={own} as in {name}") from None
         if not values.isfinite().all():
             raise InputError(f"prompt '{text}': no network can be asked for {numbers}; write finite numbers")
         if len(values) != part.stop - part.start:
