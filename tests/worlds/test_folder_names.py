@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
@@ -163,6 +165,23 @@ def test_what_cannot_be_told_is_refused_in_one_line(tmp_path, folders, names, me
     with pytest.raises(InputError, match=message) as caught:
         opened(sorted_into(tmp_path, folders), *names)
     assert "\n" not in str(caught.value)
+
+
+def test_links_are_followed_and_what_cannot_be_opened_is_told(tmp_path, monkeypatch):
+    sorted_into(tmp_path / "elsewhere", {"red": 3})
+    sorted_into(tmp_path / "data", {"blue": 3})
+    (tmp_path / "data" / "red").symlink_to(tmp_path / "elsewhere" / "red")
+    assert opened(tmp_path / "data").counts() == {(0,): 3, (1,): 3}
+    scan = os.scandir
+
+    def refused(path):
+        if Path(path).name == "red":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refused)
+    with pytest.raises(InputError, match=r"cannot use .*red: Permission denied; .* mend its permissions"):
+        opened(tmp_path / "data")
 
 
 def test_a_table_and_names_of_folders_are_not_both_read(tmp_path):

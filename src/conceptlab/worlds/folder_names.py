@@ -12,10 +12,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
+from typing import NoReturn
 
 import pandas as pd
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unusable
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm", ".pbm")
 """What is taken for an image among other files. A table may name whatever it likes."""
@@ -44,7 +45,7 @@ def _images(folder: Path) -> list[PurePosixPath]:
     """All images, relative to the folder. All lie equally deep; what is hidden is not looked at."""
     found: list[PurePosixPath] = []
     empty: list[str] = []
-    for root, folders, files in os.walk(folder, followlinks=True):
+    for root, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         place = PurePosixPath(Path(root).relative_to(folder).as_posix())
         images = [name for name in files if _is_image(name)]
@@ -69,6 +70,11 @@ def _images(folder: Path) -> list[PurePosixPath]:
             "them away: combinations without images need no folder"
         )
     return found
+
+
+def _refuse(error: OSError) -> NoReturn:
+    """A folder that may not be opened is not one that is not there."""
+    raise unusable(error.filename, error)
 
 
 def _is_image(name: str) -> bool:
