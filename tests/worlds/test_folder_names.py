@@ -184,6 +184,14 @@ def test_links_are_followed_and_what_cannot_be_opened_is_told(tmp_path, monkeypa
         opened(tmp_path / "data")
 
 
+def test_names_that_are_no_text_are_told(tmp_path):
+    sorted_into(tmp_path, {"rot": 3, os.fsdecode(b"gr\xfcn"): 3})
+    with pytest.raises(
+        InputError, match=r"a name is not UTF-8 \(gr\ufffdn/000\.png\); rename it, e\.g\. with `convmv"
+    ):
+        opened(tmp_path)
+
+
 def test_a_table_and_names_of_folders_are_not_both_read(tmp_path):
     sorted_into(tmp_path, WORDS)
     (tmp_path / "labels.csv").write_text("file,colour\nred_circle/000.png,r\nblue_circle/000.png,b\n")

@@ -53,6 +53,13 @@ def _images(folder: Path) -> list[PurePosixPath]:
         if not images and not folders:
             empty.append(str(place))
     found.sort()
+    for file in found:
+        # What a name in another encoding should mean cannot be told, and no table or page could hold it.
+        if not (name := os.fsencode(file)).isascii() and name.decode("utf-8", "replace") != str(file):
+            raise InputError(
+                f"{folder}: a name is not UTF-8 ({name.decode('utf-8', 'replace')}); rename it, e.g. with "
+                "`convmv -r -f latin1 -t utf-8 --notest`"
+            )
     if not found or all(len(file.parts) == 1 for file in found):
         raise InputError(
             f"{folder} has no table of attributes, and no images in folders that tell them; sort images as in "
