@@ -192,6 +192,16 @@ def test_names_that_are_no_text_are_told(tmp_path):
         opened(tmp_path)
 
 
+def test_variables_that_have_no_names_yet_are_not_only_unknown(tmp_path):
+    sorted_into(tmp_path, WORDS)
+    with pytest.raises(
+        InputError, match=r"unknown column 'colour' in .*named by --folders\); known: word1, word2"
+    ):
+        opened(tmp_path, variables=("colour",))
+    with pytest.raises(InputError, match=r"unknown column 'colour' in [^(]*; known: tone, shape"):
+        opened(tmp_path, "tone", "shape", variables=("colour",))
+
+
 def test_a_table_and_names_of_folders_are_not_both_read(tmp_path):
     sorted_into(tmp_path, WORDS)
     (tmp_path / "labels.csv").write_text("file,colour\nred_circle/000.png,r\nblue_circle/000.png,b\n")

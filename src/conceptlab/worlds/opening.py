@@ -91,7 +91,9 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     column = file_column(table, options.files, where)
     attributes = table.drop(columns=column)
     chosen = options.variables or ([] if table_name else _varying(attributes, where))
-    variables = _variables(chosen, attributes, where)
+    unnamed = not table_name and not options.folders
+    named = f"{where} (its variables are named by --folders)" if unnamed else where
+    variables = _variables(chosen, attributes, named)
     if tell is not None and not chosen:
         _tell_others(tell, [name for name, _ in variables], attributes)
     problems = Problems(where)
