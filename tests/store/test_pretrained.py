@@ -9,7 +9,8 @@ import pytest
 
 from conceptlab.claims import judge_measured, measure
 from conceptlab.errors import InputError
-from conceptlab.store import Member, find_figures
+from conceptlab.executors import elicit
+from conceptlab.store import Member, find_figures, find_members
 from conceptlab.store.files import read_json, read_tensors
 from conceptlab.store.pretrained import SHIPPED, pack
 from conceptlab.studies import STUDIES
@@ -130,3 +131,12 @@ def test_a_checkpoint_is_read_without_running_anything_in_it(tmp_path: Path) -> 
     fake.write_bytes(b"\x80\x04cos\nsystem\n(S'touch evil'\ntR.")
     with pytest.raises(InputError, match="damaged"):
         read_tensors(fake)
+
+
+@pytest.mark.parametrize(("study", "cls"), [("quickstart", "111"), ("park2024", "11")])
+def test_they_can_be_asked_by_the_probes_that_ship_with_them(study, cls, monkeypatch) -> None:
+    """Also by those whose names were made in another way than now."""
+    member = find_members(SHIPPED / study)[0]
+    last = member.checkpoint_steps[-1:]
+    monkeypatch.setattr(Member, "checkpoint_steps", property(lambda _: last))
+    assert elicit(member, cls, images=4).sentence.endswith("--n 32 draws more.")

@@ -24,8 +24,10 @@ from conceptlab.evaluation import Context, Family, Live, Measurement, Row, build
 from conceptlab.evaluation.interventions import patched_rows
 from conceptlab.executors.answer import CAN, ORDINARY, Elicitation
 from conceptlab.executors.draw import load_process
-from conceptlab.executors.probes import ready_probe
+from conceptlab.executors.probes import probe_hash
 from conceptlab.measures import drawing_since
+from conceptlab.probes import Probe, load_probe
+from conceptlab.recipe import Part
 from conceptlab.store import Member, Store
 
 
@@ -76,11 +78,17 @@ def _families(member: Member, code: str, images: int) -> list[dict[str, Any]]:
 
 
 def _context(member: Member) -> Context:
-    recipe = member.recipe
-    store, second = Store(member.path.parent.parent), recipe.evaluation.second_probe
-    judge = ready_probe(store, recipe.world, recipe.evaluation.probe)
-    other = ready_probe(store, recipe.world, second) if second else None
+    recipe, second = member.recipe, member.recipe.evaluation.second_probe
+    judge = _probe(member, "judge", recipe.evaluation.probe)
+    other = _probe(member, "second", second) if second else None
     return Context(recipe, member.world, member.split, judge, other)
+
+
+def _probe(member: Member, role: str, part: Part) -> Probe:
+    """The probe that judged the member, by its record: how probes are named has changed since some were trained."""
+    store = Store(member.path.parent.parent)
+    name = member.probe.get(role, {}).get("probe") or probe_hash(member.recipe.world, part)
+    return load_probe(store.probe_path(name) / "probe")
 
 
 def _observed(

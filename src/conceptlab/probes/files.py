@@ -51,7 +51,10 @@ def load_probe(path: str | Path) -> Probe:
         probe = _empty(found)
         probe.network.load_state_dict(load_file(weights))
     except FileNotFoundError as missing:
-        raise InputError(f"no probe at {settings.with_suffix('')}: {missing.filename} is missing") from None
+        raise InputError(
+            f"no probe at {settings.with_suffix('')}: {missing.filename} is missing; put the probes/ of the run folder "
+            "in which it was trained beside members/"
+        ) from None
     except (SafetensorError, RuntimeError, ValueError, KeyError, TypeError) as damage:
         raise InputError(
             f"the probe at {settings} is damaged ({first_line(damage)}); train it again"
