@@ -150,3 +150,15 @@ def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
     for words in (["sample", str(kept)], ["elicit", str(kept), "--class", "111"]):
         assert main([*words, "--out", str(tmp_path / "s.png")]) == 2
         assert "keeps no checkpoint" in capsys.readouterr().err, "running its study again would train nothing"
+
+
+@pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])
+def test_more_images_than_memory_holds_are_refused(out, tmp_path, capsys, monkeypatch, command):
+    """The system would end the process without a word."""
+    monkeypatch.setattr("conceptlab.executors.room.free_bytes", lambda: 1e9)
+    name, *options = command
+    words = [name, str(out / "quickstart"), *options, "--n", "1000000000", "--out", str(tmp_path / "s.png")]
+    assert main(words) == 2
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("conceptlab: --n 1000000000: so many images for each of ")
+    assert told.endswith("and 0.9 GiB are free; take fewer")

@@ -10,6 +10,7 @@ from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError, unknown
 from conceptlab.evaluation import Prompt, draw_one
+from conceptlab.executors.room import check_drawn
 from conceptlab.store import Member
 from conceptlab.worlds import World
 
@@ -41,6 +42,7 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
 
 def draw(member: Member, prompts: list[Prompt], step: int | None = None, weights: str = "raw") -> Tensor:
     """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe."""
+    check_drawn(max(prompt.images for prompt in prompts), len(prompts), member.world.image_shape)
     process = load_process(member, step, weights)
     found = draw_one(member.model(step, weights), process, member.recipe, prompts)
     return torch.stack([found[prompt.name] for prompt in prompts])

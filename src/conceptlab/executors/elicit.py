@@ -25,6 +25,7 @@ from conceptlab.evaluation.interventions import patched_rows
 from conceptlab.executors.answer import CAN, ORDINARY, Elicitation
 from conceptlab.executors.draw import load_process
 from conceptlab.executors.probes import probe_hash
+from conceptlab.executors.room import check_drawn
 from conceptlab.measures import drawing_since
 from conceptlab.probes import Probe, load_probe
 from conceptlab.recipe import Part
@@ -42,6 +43,8 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
     member.checkpoint()  # without any there is nobody to ask
     families = build(_families(member, code, images))
     context = _context(member)
+    asked = sum(len(family.prompts(context, images)) for family in families)
+    check_drawn(images, asked, member.world.image_shape)
     found, drawn, live = [], {}, None
     for step in member.checkpoint_steps:
         live = _observed(member, context, step, weights, families)

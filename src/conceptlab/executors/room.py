@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 import resource
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +74,17 @@ def check_seeds(count: int, copies: int = 1) -> None:
     if needed > free:
         raise InputError(
             f"--seeds {count}: the recipes alone need at least {in_gib(needed)} of memory, "
+            f"and {in_gib(free)} are free; take fewer"
+        )
+
+
+def check_drawn(images: int, prompts: int, shape: Sequence[int]) -> None:
+    """Refuse `--n` images for each prompt of which not even the pixels, in 4 bytes a number, can be held."""
+    needed, free = 4 * images * prompts * math.prod(shape), free_bytes()
+    if needed > free:
+        many = f" for each of {prompts} prompts" if prompts > 1 else ""
+        raise InputError(
+            f"--n {images}: so many images{many} need at least {in_gib(needed)} of memory, "
             f"and {in_gib(free)} are free; take fewer"
         )
 
