@@ -152,6 +152,17 @@ def test_results_are_exported_and_read_without_training(out, tmp_path, capsys):
         assert "keeps no checkpoint" in capsys.readouterr().err, "running its study again would train nothing"
 
 
+def test_what_begins_anew_does_not_say_that_it_continues(out, tmp_path, capsys, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conceptlab.executors.elicit", interrupted)
+    sheet = tmp_path / "s.png"
+    assert main(["elicit", str(out / "quickstart"), "--class", "111", "--out", str(sheet)]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+    assert not sheet.exists()
+
+
 @pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])
 def test_more_images_than_memory_holds_are_refused(out, tmp_path, capsys, monkeypatch, command):
     """The system would end the process without a word."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -16,6 +17,7 @@ __all__ = ["build_parser", "main"]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 done; 2 bad input; 3 a claim was not reproduced under --strict; 130 interrupted; 1 our bug."""
     show_what_can_be_shown()
+    options = argparse.Namespace(name="")
     try:
         options, unknown = build_parser().parse_known_args(arguments)
         # argparse itself would point to the help of conceptlab, which does not list a command's options.
@@ -26,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         plugins.add(options.plugin)
         return options.command(options)
     except KeyboardInterrupt:
-        ERR.print("interrupted; the same command continues where it stopped")
+        goes_on = "; the same command continues where it stopped" if options.name in ("run", "export") else ""
+        ERR.print(f"interrupted{goes_on}")
         return 130
     except BrokenPipeError:
         sys.stderr.close()
