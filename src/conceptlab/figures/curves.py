@@ -200,16 +200,18 @@ def distance_line(distance: Hashable) -> Line:
     return Line(style.distance_colour(number), style.distance_name(number), style.distance_marker(number))
 
 
-def emergence_marks(ax: Axes, times: pd.DataFrame, threshold: float, first: float) -> None:
-    """On the threshold, for each distance the median over seeds of the emergence time, with its range.
+def emergence_marks(ax: Axes, times: pd.DataFrame, threshold: float, first: float) -> list[Hashable]:
+    """On the threshold, for each distance the median over seeds of the emergence time, with its range; the distances
+    that have one.
 
     A seed's time is the geometric mean over classes, as the claims take it. Where half the seeds or more never
     reach the threshold there is no median, and no mark.
     """
     ax.axhline(threshold, color=style.MUTED, lw=0.7, ls=(0, (2, 2)), zorder=1)
     last = float(times["last"].max()) if len(times) else first
+    marked: list[Hashable] = []
     if first >= last:
-        return
+        return marked
     for distance, group in group_times(times, by="distance", first=first, last=last).items():
         median = float(np.median(group.high))
         if not np.isfinite(median):
@@ -229,6 +231,8 @@ def emergence_marks(ax: Axes, times: pd.DataFrame, threshold: float, first: floa
             zorder=4,
             clip_on=False,
         )
+        marked.append(distance)
+    return marked
 
 
 def additive_or_multiplicative(ax: Axes, curves: pd.DataFrame, cls: str) -> None:

@@ -119,7 +119,9 @@ def caption(fig: Figure, text: str) -> None:
     size = 6.5
     # A letter is a little more than half as wide as it is high.
     letters = int(fig.get_figwidth() * 72 / (0.57 * size))
-    fig.supxlabel(textwrap.fill(text, letters), x=0.008, ha="left", fontsize=size, color=MUTED)
+    fig.supxlabel(
+        textwrap.fill(" ".join(text.split()), letters), x=0.008, ha="left", fontsize=size, color=MUTED
+    )
 
 
 def log_ticks(low: float, high: float) -> list[float]:

@@ -10,8 +10,9 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Class
 from conceptlab.store import Member
+from conceptlab.studies.emergence_captions import marks_text, pale_text
 from conceptlab.studies.emergence_claims import THRESHOLD, drawn_by_half
-from conceptlab.studies.quickstart_figures import PALE, marks_text, since_drawn
+from conceptlab.studies.quickstart_figures import since_drawn
 from conceptlab.studies.study import Results, Tables
 
 _COLUMNS = 4
@@ -46,7 +47,7 @@ def draw(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "b", "Accuracy by concept distance")
     figures.accuracy_by_distance(ax, asked, judged(curves))
     figures.veil(ax, drawn_by_half(curves, judged(curves)))
-    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
+    marked = figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", f"Real, and drawn at the end (seed {member.recipe.seed})")
@@ -58,10 +59,11 @@ def draw(results: Results, tables: Tables) -> Picture:
     figures.accuracy_per_variable(ax, curves, space.code(furthest), space.names)
     figures.veil(ax, drawn_by_half(curves, judged(curves)))
 
+    pale = pale_text(curves, drawn_by_half(curves, judged(curves)))
+    marks = marks_text(asked, times, THRESHOLD, marked, judged(curves))
+    seeds = figures.seeds_text(curves["seed"].nunique())
     figures.caption(
-        page,
-        f"{figures.seeds_text(curves['seed'].nunique())}. Digits: {figures.plain(space.order)}. {PALE} "
-        f"{marks_text(times, THRESHOLD)}{_correction(curves)}",
+        page, f"{seeds}. Digits: {figures.plain(space.order)}. {pale} {marks}{_correction(curves)}"
     )
     return page
 

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.concepts import Class, Split
 from conceptlab.store import Member
+from conceptlab.studies.emergence_captions import marks_text, pale_text
 from conceptlab.studies.emergence_claims import THRESHOLD, begun, drawn_by_half
 from conceptlab.studies.study import Results, Tables
 
-PALE = "Pale: before half of the seeds draw two training classes; nothing counts in a seed before it does."
 _COLUMNS = 8
 
 
@@ -36,7 +36,7 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "b", "Accuracy by concept distance")
     figures.accuracy_by_distance(ax, curves)
     figures.veil(ax, drawn_by_half(curves))
-    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
+    marked = figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
 
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", f"Drawings through training (seed {member.recipe.seed})")
@@ -49,9 +49,9 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     figures.veil(ax, drawn_by_half(curves))
 
     seeds = figures.seeds_text(curves["seed"].nunique())
-    figures.caption(
-        page, f"{seeds}. Digits: {figures.plain(space.order)}. {PALE} {marks_text(times, THRESHOLD)}"
-    )
+    pale = pale_text(curves, drawn_by_half(curves))
+    marks = marks_text(curves, times, THRESHOLD, marked)
+    figures.caption(page, f"{seeds}. Digits: {figures.plain(space.order)}. {pale} {marks}")
     return page
 
 
@@ -59,18 +59,6 @@ def since_drawn(curves: pd.DataFrame, measure: str = "accuracy") -> pd.DataFrame
     """What is measured since all seeds draw, for paths through concept space; if some never do, everything."""
     drawing = begun(curves, measure).groupby(curves["step"]).transform("all")
     return curves[drawing] if drawing.any() else curves
-
-
-def marks_text(times: pd.DataFrame, threshold: float) -> str:
-    """What the thin lines of `figures.accuracy_by_distance` and the marks of `figures.emergence_marks` are, for a
-    caption."""
-    if not times["time"].notna().any():
-        return f"Thin: single classes. No class stays at accuracy {threshold:g} for three evaluations."
-    return (
-        "Thin: single classes. Marks in b: median over seeds of the first of three evaluations in a row at "
-        f"{threshold:g} or above, with "
-        "the range over seeds."
-    )
 
 
 def shown_classes(split: Split) -> list[Class]:

@@ -19,10 +19,10 @@ from conceptlab.figures import Line
 from conceptlab.recipe import Recipe
 from conceptlab.store.files import read_json
 from conceptlab.studies.okawa2023.draw_order import accuracy_with_marks, graph_with_paths, seeds_of
-from conceptlab.studies.okawa2023.settings import MEASUREMENTS, MINIMAL, SETTINGS, THRESHOLD
+from conceptlab.studies.okawa2023.settings import MEASUREMENTS, MINIMAL, SETTINGS
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import emergence, labelled, shown, variable_emergence
-from conceptlab.studies.quickstart_figures import marks_text, samples_over_training, shown_classes
+from conceptlab.studies.quickstart_figures import samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Scale, Tables
 from conceptlab.worlds.celeba import SOURCE
 
@@ -104,7 +104,7 @@ def draw(results: Results, tables: Tables) -> Picture:
     graph_with_paths(page.add_subplot(grid[0, 0]), curves, member)
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Accuracy by concept distance")
-    accuracy_with_marks(ax, curves, times, chance=1 / len(space))
+    said = accuracy_with_marks(ax, curves, times, chance=1 / len(space))
     ax = page.add_subplot(grid[1, 0])
     first = space.concepts[0]
     figures.panel(ax, "c", f"{first.name.capitalize()}, by the {first.name} asked for")
@@ -116,7 +116,7 @@ def draw(results: Results, tables: Tables) -> Picture:
     joint = read_json(member.path / "probe.json")["judge"]["validation"]["joint"]
     figures.caption(
         page,
-        f"{seeds_of(curves)}. Digits: {space.order}. {marks_text(times, THRESHOLD)} The probe reads {joint:.0%} of "
+        f"{seeds_of(curves)}. Digits: {space.order}. {said} The probe reads {joint:.0%} of "
         "held-out photographs right; accuracies corrected for that are in corrected.csv.",
     )
     return page

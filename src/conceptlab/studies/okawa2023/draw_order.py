@@ -12,10 +12,11 @@ from matplotlib.figure import Figure as Picture
 from conceptlab import figures
 from conceptlab.figures import Line
 from conceptlab.store import Member
+from conceptlab.studies.emergence_captions import marks_text, pale_text
 from conceptlab.studies.okawa2023.order import LEVEL, P_TOY, furthest
 from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import begun
-from conceptlab.studies.quickstart_figures import PALE, marks_text, samples_over_training, shown_classes
+from conceptlab.studies.quickstart_figures import samples_over_training, shown_classes
 from conceptlab.studies.study import Results, Tables
 from conceptlab.theory.toy import success_probability
 
@@ -43,13 +44,13 @@ def draw_emergence(results: Results, tables: Tables) -> Picture:
     graph_with_paths(ax, curves, member)
     ax = page.add_subplot(grid[0, 1])
     figures.panel(ax, "b", "Accuracy by concept distance")
-    accuracy_with_marks(ax, curves, times, chance=1 / len(space))
+    said = accuracy_with_marks(ax, curves, times, chance=1 / len(space))
     ax = page.add_subplot(grid[1, :])
     # Kept results hold the drawings of a few steps of most members: one that has them all shows more.
     shown = max(results.members, key=lambda one: len(one.sample_steps))
     figures.panel(ax, "c", f"Drawings through training (seed {shown.recipe.seed})")
     _drawings(ax, shown)
-    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {PALE} {marks_text(times, THRESHOLD)}")
+    figures.caption(page, f"{seeds_of(curves)}. Digits: {space.order}. {said}")
     return page
 
 
@@ -86,12 +87,14 @@ def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
         figures.trajectories(ax, curves[drawing] if drawing.any() else curves, space, split)
 
 
-def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> None:
-    """Accuracy by distance with emergence times marked and the level of guessing."""
+def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> str:
+    """Accuracy by distance with emergence times marked and the level of guessing; what a caption says of it."""
     figures.accuracy_by_distance(ax, curves)
-    figures.veil(ax, _drawn_by_half(curves))
-    figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
+    until = _drawn_by_half(curves)
+    figures.veil(ax, until)
+    marked = figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
     ax.axhline(chance, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
+    return f"{pale_text(curves, until)} {marks_text(curves, times, THRESHOLD, marked)}".lstrip()
 
 
 @figures.house()
@@ -116,7 +119,7 @@ def draw_multiplicative(results: Results, tables: Tables) -> Picture:
         figures.veil(ax, _drawn_by_half(curves))
     figures.caption(
         page,
-        f"{seeds_of(curves)}; steps on a square-root axis. {PALE} {cls}: "
+        f"{seeds_of(curves)}; steps on a square-root axis. {pale_text(curves, _drawn_by_half(curves))} {cls}: "
         f"{space.words(space.parse(cls))}. b, dotted: guessing. c: chance that a variable is drawn right at both "
         "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
         "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",

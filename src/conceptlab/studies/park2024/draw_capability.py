@@ -55,7 +55,7 @@ def draw_fig2(results: Results, tables: Tables) -> Picture:
         page,
         curves,
         "Capability: the best of five over-prompts, chosen on half of the images and scored on the other half; grey: "
-        f"the largest of five redraws of the ordinary prompt. {drawing.PALE}",
+        f"the largest of five redraws of the ordinary prompt. {drawing.pale_text(times)}",
     )
     return page
 
@@ -221,7 +221,7 @@ def draw_elicitation(results: Results, tables: Tables) -> Picture:
         "Only images count that both probes read as 11. Each way is chosen on half of its images, scored on the "
         "other; grey: the largest of five redraws of the ordinary prompt, mean over seeds. Stars: networks of that "
         "step with the last embedding, asked plainly; hollow: before they draw every training class. "
-        f"{drawing.PALE}",
+        f"{drawing.pale_text(times)}",
     )
     return page
 

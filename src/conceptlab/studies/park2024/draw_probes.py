@@ -62,7 +62,7 @@ def draw_probe(
         seen = f" of the embedding, seen from {cls}" if cls else ""
         lines = "Blue dashed: training classes; orange: behaviour, green: capability of class 11."
         scale = " (mean and band of its logarithm)" if logarithmic else ""
-        text = f"Black: {label}{seen}{scale}. {lines} {drawing.PALE}"
+        text = f"Black: {label}{seen}{scale}. {lines} {drawing.pale_text(times)}"
         drawing.seeds_caption(page, curves, f"{text} {_REGAINED[marked] if kind else ''}".rstrip())
         return page
 

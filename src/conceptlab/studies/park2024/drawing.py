@@ -27,8 +27,6 @@ FAMILY_LINES = {
     "guidance": Line("#E69F00", "guidance", "P"),
 }
 
-PALE = "Pale: before half of the seeds draw every training class."
-
 Colour = tuple[float, float, float]
 
 
@@ -90,11 +88,20 @@ def veil(ax: Axes, times: pd.DataFrame) -> None:
     figures.veil(ax, median_time(times, "drawing"))
 
 
+def pale_text(times: pd.DataFrame) -> str:
+    """What `veil` pales, for the caption."""
+    return f"Pale: before {_who_draws(times)} every training class."
+
+
+def _who_draws(times: pd.DataFrame) -> str:
+    return "half of the seeds draw" if times["seed"].nunique() > 1 else "the model draws"
+
+
 def since_text(times: pd.DataFrame) -> str:
     """Where lines begin, for the caption; and what it means where there is none."""
     drawn = [median_time(own, "drawing") for _, own in times.groupby("separation")]
     missing = "" if np.isfinite(drawn).all() else " Where there is none, they do not."
-    return f"Lines begin when half of the seeds draw every training class.{missing}"
+    return f"Lines begin when {_who_draws(times)} every training class.{missing}"
 
 
 def since_drawn(rows: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
