@@ -14,6 +14,7 @@ from conceptlab.errors import InputError
 from conceptlab.store import Store
 from conceptlab.studies import Order, Results, run
 from conceptlab.studies.bradley2025 import STUDY, across, locality
+from conceptlab.studies.bradley2025.draw_across import draw_across
 from conceptlab.studies.okawa2023 import recipes as okawa2023
 from conceptlab.studies.park2024 import recipes as park2024
 from conceptlab.studies.study import Scale
@@ -114,3 +115,23 @@ def test_across_runs_tiny(tmp_path: Path) -> None:
     found = members[["reach", "orthogonality_pixels", "orthogonality_bottleneck", "last"]]
     assert np.isfinite(found.to_numpy(dtype=float)).all()
     assert sorted(levels["level"]) == [-4, -4, 4, 4]
+
+
+def drawn_across(seeds: dict[str, int]) -> str:
+    """The caption of `across` for so many seeds of each study."""
+    rows = [(study, "1", seed) for study, count in seeds.items() for seed in range(count)]
+    members = pd.DataFrame(rows, columns=["study", "setting", "seed"]).assign(
+        reach=0.5, orthogonality_bottleneck=0.1, orthogonality_pixels=0.1, time=50.0, last=100.0
+    )
+    levels = members.assign(level=0.0, pixel_reach=0.5)
+    results = Results([], "tiny", list(range(max(seeds.values()))))
+    page = draw_across(results, {"members": members, "levels": levels})
+    return " ".join(page.get_supxlabel().split())
+
+
+def test_the_caption_of_across_counts_the_seeds_of_each_study() -> None:
+    band = "2 seeds; band: ± 1 standard deviation over seeds"
+    assert drawn_across({"okawa2023": 2, "park2024": 2}).startswith(f"{band} (left). Time")
+    found = drawn_across({"okawa2023": 1, "park2024": 2})
+    assert found.startswith(f"okawa2023: 1 seed, no band; park2024: {band} (left). Time")
+    assert drawn_across({"okawa2023": 1, "park2024": 1}).startswith("1 seed, no band (left). Time")

@@ -47,12 +47,20 @@ def draw_across(results: Results, tables: Tables) -> Picture:
         )  # fmt: skip
     figures.caption(
         page,
-        f"{figures.seeds_text(len(results.seeds))} (left). Time: steps until held-out classes are drawn with an "
+        f"{_seeds(tables['members'])} (left). Time: steps until held-out classes are drawn with an "
         "accuracy of one half, geometric mean over classes; open, in the grey field: not all of them within training. "
         "Grey line: orthogonality of the same concepts in pixels. Legends: what differs between networks (okawa2023), "
         "the separation of the colours (park2024).",
     )
     return page
+
+
+def _seeds(members: pd.DataFrame) -> str:
+    """How many seeds and whether there is a band; of each study where they differ: okawa2023 sweeps with fewer."""
+    of_study = {study: int(own["seed"].nunique()) for study, own in members.groupby("study")}
+    if len(set(of_study.values())) == 1:
+        return figures.seeds_text(next(iter(of_study.values())))
+    return "; ".join(f"{study}: {figures.seeds_text(seeds)}" for study, seeds in of_study.items())
 
 
 def _looks(study: str, members: pd.DataFrame) -> dict[Hashable, figures.Line]:
