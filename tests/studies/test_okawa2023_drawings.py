@@ -252,3 +252,24 @@ def test_the_joint_accuracy_has_left_the_product_where_it_does_not_come_back() -
         ] == ["010", "101"]
         lines = [line.get_xdata() for line in page.axes[1].lines]
         assert [float(x[0]) for x in lines if len(x) == 2 and x[0] == x[1]] == marks  # pyright: ignore
+
+
+def test_critical_numbers_are_written_plainly_and_not_told_of_as_times() -> None:
+    numbers = [0, 3, 10, 1250]
+    rows = [
+        (name, name, "in", n, seed, 0.5) for name in ("shape", "colour") for n in numbers for seed in (0, 1)
+    ]
+    samples = pd.DataFrame(rows, columns=["teaches", "variable", "role", "number", "seed", "value"])
+    told = [
+        (name, predicted, time, 1250)
+        for name, predicted in (("shape", 5.4), ("colour", 10))
+        for time in (3, 30)
+    ]
+    predicted = pd.DataFrame(told, columns=["teaches", "predicted", "time", "last"])
+    page = draw_sweeps.draw_threshold(
+        Results([], "paper", [0, 1]), {"samples": samples, "predicted": predicted}
+    )
+    assert [label.get_text() for label in page.axes[1].get_xticklabels()] == ["1", "10", "100"]
+    caption = " ".join(page.get_supxlabel().split())
+    assert "in the grey field: with no number that was tried" in caption
+    assert "dotted: as predicted" in caption

@@ -272,12 +272,15 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     right.set(xscale="log", yscale="log", xlabel="predicted number", ylabel="measured critical number")
     right.set(xlim=(1, max(100, 3 * predicted["predicted"].max())), ylim=(0.8, 1.5 * last))
     numbers = [10**power for power in range(1 + int(np.log10(last)))]
+    told = [number for number in numbers if number <= right.get_xlim()[1]]
+    right.set_xticks(told, [f"{number:,}" for number in told])
     right.set_yticks(numbers, ["≤ 1", *(f"{number:,}" for number in numbers[1:])])
     right.axhspan(1.1 * last, 1.5 * last, color=FIELD, lw=0, zorder=0)
     right.plot([1, last], [1, last], color="#8a8f98", lw=0.8, ls=(0, (2, 2)), zorder=1)
     figures.caption(
         page,
-        f"{seeds_of(samples)}. Prediction: n* ∝ 1 / signal, 10 for colour as the paper reports. ≤ 1: reached "
-        f"without any sample, too. {NEVER}",
+        f"{seeds_of(samples)}. b, prediction: n* ∝ 1 / signal, 10 for colour as the paper reports; dotted: as "
+        "predicted. Small marks: seeds; large: their median; ≤ 1: reached without any sample, too; in the grey field: "
+        "with no number that was tried.",
     )
     return page
