@@ -19,6 +19,7 @@ from conceptlab.claims import (
     read_claims,
     render_verdicts,
     summary,
+    threshold_text,
     to_json,
     value_text,
     write_claims,
@@ -243,3 +244,18 @@ def test_columns_stay_where_they_leave_room_for_the_claim():
     assert "┃ claim" in shown([short], 112)
     assert "┃ claim" not in shown([long], 112)
     assert "┃ claim" in shown([long], 160)
+
+
+def test_a_claim_of_two_thresholds_is_printed_with_both():
+    assert threshold_text(verdict(threshold=0.05, statistic="a gap; claimed within -0.05 … 0.05")) == "± 0.05"
+    ratio = verdict(threshold=10**0.5, statistic="a ratio; claimed within 0.3162 … 3.162")
+    assert (ratio.floor, threshold_text(ratio)) == (0.3162, "0.316 … 3.16")
+    assert (verdict().floor, threshold_text(verdict())) == (None, "1")
+    assert "threshold 0.316 … 3.16" in shown([ratio], 80)
+
+
+def test_an_identity_is_checked_in_cases_not_seeds():
+    identity = verdict(kind="identity", ci_low=None, ci_high=None, seeds=4, censored=0)
+    assert "4 cases" in shown([identity], 160)
+    assert "4 cases" in shown([identity], 80)
+    assert "1 case" in shown([verdict(kind="identity", seeds=1, censored=0)], 80)

@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
 def read(path: Path) -> Page:
     page = Page()
-    page.feed(path.read_text(encoding="utf-8"))
+    page.feed(path.read_text(encoding="utf-8").replace("<wbr>", ""))  # a word may break there, and is one
     page.close()
     return page
 

@@ -55,7 +55,7 @@ def test_seeds_that_failed_are_told_with_each_claim(tmp_path: Path) -> None:
     judged = [replace(verdict, failed=2) for verdict in synthetic.verdicts()]
     page = read(report([synthetic.figure_run(tmp_path, [], judged=judged)], tmp_path / "report.html"))
     assert page.text.count("(2 failed)") == len(judged)
-    assert page.text.count("4 seeds, 2 failed") == len(judged)
+    assert page.text.count("4 seeds, 2 failed") + page.text.count("4 cases, 2 failed") == len(judged)
 
 
 def test_members_that_need_a_plug_in_are_not_said_to_be_untrained(

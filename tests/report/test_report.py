@@ -8,15 +8,12 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from PIL import Image
 
 from conceptlab.report import report
 from conceptlab.report.page import interval_bar
-from conceptlab.report.training import _labels
 from conceptlab.report.words import duration
 from conceptlab.store import FigureRun
 from tests.figures import synthetic
@@ -173,6 +170,22 @@ def test_what_several_figures_share_is_in_the_page_once(tmp_path: Path) -> None:
     assert places[:2] == places[2:4]
 
 
+def test_a_picture_of_one_column_is_not_blown_up_across_the_page(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [], study="park2024", figure="fig3")
+    (run.path / "figures").mkdir()
+    for name, width in (("one", 748), ("two", 1540)):
+        Image.new("RGB", (width, 300), "white").save(run.path / "figures" / f"{name}.png")
+    page = read(report([run], tmp_path / "report.html"))
+    assert [figure.get("class") for figure in page.all("figure")] == ["narrow", None]
+
+
+def test_what_leaves_a_claim_open_stands_in_the_overview(tmp_path: Path) -> None:
+    why = "all seeds tie and the claim states no resolution, so no spread is known"
+    judged = [replace(synthetic.verdicts()[1], note=f"{why}; definitions 0", ci_low=None, ci_high=None)]
+    page = read(report([synthetic.figure_run(tmp_path, [], judged=judged)], tmp_path / "page.html"))
+    assert f"Because {why}." in page.text
+
+
 def test_a_figure_without_members_needs_no_plotly(tmp_path: Path) -> None:
     run = synthetic.figure_run(tmp_path, [], study="yang2025", figure="fig3")
     draw_picture(run)
@@ -276,27 +289,23 @@ def test_the_bar_keeps_the_order_of_its_numbers() -> None:
     straddling = synthetic.verdicts()[1]
     bar = interval_bar(straddling)
     assert bar is not None
-    assert 0 < bar["low"] < bar["threshold"] < bar["value"] < bar["high"] < 100
+    (threshold,) = bar["thresholds"]
+    assert 0 < bar["low"] < threshold < bar["value"] < bar["high"] < 100
     open_end = interval_bar(synthetic.verdicts()[2])
     assert open_end is not None
     assert open_end["high"] == 100
     assert interval_bar(synthetic.verdicts()[3]) is None  # an identity has no interval
 
 
-def test_settings_are_told_in_words_and_keep_apart_what_differs():
-    rows = [
-        {"member": "a", "seed": 0, "train.00": 4, "train.01": None, "start.steps": None, "start.batch": None},
-        {"member": "b", "seed": 0, "train.00": 4, "train.01": 2, "start.steps": 3, "start.batch": 8},
-        {"member": "c", "seed": 1, "train.00": 4, "train.01": 2, "start.steps": 6, "start.batch": 8},
-    ]
-    rows[1]["evaluation.measurements"] = [{"name": "norms"}]  # what is measured is no setting of the model
-    members = [SimpleNamespace(id=row["member"]) for row in rows]
-    found = _labels(pd.DataFrame(rows, dtype=object), members)  # pyright: ignore[reportArgumentType]
-    assert found == {
-        "a": "train 00: 4",
-        "b": "train 00: 4, 01: 2; fine-tuned; start.steps = 3",
-        "c": "train 00: 4, 01: 2; fine-tuned; start.steps = 6",
-    }
+def test_a_claim_of_two_thresholds_shows_both() -> None:
+    """Below the upper one and still open: the lower one says why."""
+    within = replace(
+        synthetic.verdicts()[1], statistic="a ratio; claimed within 0.5 … 2", threshold=2.0, value=1.0
+    )
+    bar = interval_bar(replace(within, ci_low=0.4, ci_high=1.5))
+    assert bar is not None
+    low, high = bar["thresholds"]
+    assert 0 < bar["low"] < low < bar["value"] < bar["high"] < high < 100
 
 
 def test_training_time_is_that_of_the_members_however_often_the_figure_is_drawn(tmp_path: Path) -> None:

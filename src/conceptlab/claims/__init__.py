@@ -11,6 +11,8 @@ from conceptlab.claims.render import (
     render_verdicts,
     seeds_text,
     summary,
+    threshold_text,
+    unit_text,
     value_text,
 )
 from conceptlab.claims.statistics import (
@@ -68,9 +70,11 @@ __all__ = [
     "smallest",
     "student_interval",
     "summary",
+    "threshold_text",
     "tied",
     "time_ratio",
     "to_json",
+    "unit_text",
     "value_per_seed",
     "value_text",
     "within_correlation",

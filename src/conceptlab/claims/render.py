@@ -47,6 +47,20 @@ def interval_text(verdict: Verdict) -> str:
     return f"{_measured(verdict, verdict.ci_low, '-∞')} … {_measured(verdict, verdict.ci_high, '∞')}"
 
 
+def threshold_text(verdict: Verdict) -> str:
+    """The threshold, or both of a claim that something lies within two: `± 0.05`, `0.316 … 3.16`."""
+    high = _number(verdict.threshold, "–")
+    if verdict.floor is None:
+        return high
+    return f"± {high}" if verdict.floor < 0 else f"{_number(verdict.floor, '–')} … {high}"
+
+
+def unit_text(verdict: Verdict) -> str:
+    """What is counted: an identity is checked in cases."""
+    unit = "case" if verdict.kind == "identity" else "seed"
+    return unit if verdict.seeds == 1 else f"{unit}s"
+
+
 def seeds_text(verdict: Verdict, unit: str = "", censored: str = "censored") -> str:
     """`5 (1 failed, 2 censored)`: how many seeds, and of how many of them there is no plain number."""
     parts = [f"{verdict.failed} failed"] if verdict.failed else []
@@ -77,8 +91,9 @@ def _width_in_columns(verdicts: Sequence[Verdict]) -> int:
 
 
 def _cells(v: Verdict) -> tuple[str | Text, ...]:
-    numbers = (value_text(v), interval_text(v), _number(v.threshold, "–"))
-    return (f"{v.paper}.{v.figure}", _claim(v), *numbers, _mark(v), seeds_text(v, censored="cens."))
+    numbers = (value_text(v), interval_text(v), threshold_text(v))
+    cases = f" {unit_text(v)}" if v.kind == "identity" else ""
+    return (f"{v.paper}.{v.figure}", _claim(v), *numbers, _mark(v), seeds_text(v, cases, "cens."))
 
 
 def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
@@ -97,9 +112,8 @@ def _below_each_other(table: Table, verdicts: Sequence[Verdict]) -> None:
         table.add_row("", Text(name, style="bold"))
         for v in block:
             interval = f" ({text})" if (text := interval_text(v)) else ""
-            seeds = seeds_text(v, " seed" if v.seeds == 1 else " seeds")
-            limit = f"threshold {_number(v.threshold, '–')}"
-            numbers = f"{value_text(v)}{interval}, {limit}, {seeds}"
+            seeds = seeds_text(v, f" {unit_text(v)}")
+            numbers = f"{value_text(v)}{interval}, threshold {threshold_text(v)}, {seeds}"
             table.add_row(_mark(v), _claim(v, numbers))
         table.add_section()
 

@@ -63,6 +63,12 @@ class Verdict:
         return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
 
     @property
+    def floor(self) -> float | None:
+        """The lower threshold of a claim that a value lies within two, read from what was claimed of its statistic."""
+        found = re.search(r"; claimed within (\S+) … \S+$", self.statistic)
+        return float(found[1]) if found else None
+
+    @property
     def why(self) -> str:
         """What leaves the claim open though its numbers do not show it, as where all seeds tie; the first such part of
         the note. Empty for a claim that is decided, or whose interval plainly straddles the threshold."""

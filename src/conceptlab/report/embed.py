@@ -77,6 +77,12 @@ def read_picture(path: Path) -> Image.Image:
         raise InputError(f"{path.name} cannot be read as a picture ({type(error).__name__})") from error
 
 
+def is_narrow(path: Path) -> bool:
+    """Whether a picture has the width of one column: across the page its letters would be twice those of others."""
+    with Image.open(path) as opened:
+        return opened.width < 0.6 * _WIDTH
+
+
 def png_uri(path: Path) -> str:
     """A PNG as it is, as a data URI: quick, where bytes do not matter."""
     try:

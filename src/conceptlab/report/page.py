@@ -6,20 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import jinja2
 from plotly.offline import get_plotlyjs
 
 import conceptlab
-from conceptlab.claims import Verdict, interval_text, value_text
+from conceptlab.claims import Verdict, interval_text, threshold_text, unit_text, value_text
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.plain import flat
-from conceptlab.report.embed import embedded, packed, read_picture
+from conceptlab.report.embed import embedded, is_narrow, packed, read_picture
 from conceptlab.report.once import Once
 from conceptlab.report.training import Training, training
-from conceptlab.report.words import duration, number, setting_text
+from conceptlab.report.words import breakable, duration, number, setting_text
 from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
 
@@ -28,6 +28,12 @@ from conceptlab.store.files import write_text
 EMBEDDED = 7_800_000
 PICTURES = 6_000_000
 EXACT_PICTURES = 4_000_000
+
+
+class Picture(NamedTuple):
+    name: str
+    uri: str
+    narrow: bool  # as wide as one column of a paper
 
 
 @dataclass
@@ -41,7 +47,7 @@ class FigurePart:
     verdicts: list[Verdict] = field(default_factory=list)
     signatures: list[Signature] = field(default_factory=list)
     drawn: list[Path] = field(default_factory=list)
-    pictures: list[tuple[str, str]] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     training: Training | None = None
     label: str = ""
@@ -96,7 +102,7 @@ def _embed_pictures(parts: Sequence[FigurePart]) -> int:
     found = embedded([path for part in parts for path in part.drawn], PICTURES, EXACT_PICTURES)
     uris = iter(found.uris)
     for part in parts:
-        part.pictures = [(path.stem, next(uris)) for path in part.drawn]
+        part.pictures = [Picture(path.stem, next(uris), is_narrow(path)) for path in part.drawn]
     return found.exact
 
 
@@ -244,10 +250,8 @@ def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
     """Where value, interval and threshold lie on a line from 0 to 100; None where there is no interval to draw."""
     if not interval_text(verdict):
         return None
-    known = [
-        verdict.threshold,
-        *(x for x in (verdict.ci_low, verdict.ci_high, verdict.value) if x is not None),
-    ]
+    numbers = (verdict.threshold, verdict.floor, verdict.ci_low, verdict.ci_high, verdict.value)
+    known = [x for x in numbers if x is not None]
     low, high = min(known), max(known)
     room = 0.18 * (high - low) or 0.5
     low, high = low - room, high + room
@@ -259,7 +263,7 @@ def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
         "low": place(verdict.ci_low, 0.0),
         "high": place(verdict.ci_high, 100.0),
         "value": None if verdict.value is None else place(verdict.value, 0.0),
-        "threshold": place(verdict.threshold, 0.0),
+        "thresholds": [place(x, 0.0) for x in (verdict.floor, verdict.threshold) if x is not None],
     }
 
 
@@ -277,6 +281,8 @@ def environment() -> jinja2.Environment:
         "symbols": VERDICT_SYMBOLS,
         "interval": interval_text,
         "value_text": value_text,
+        "threshold": threshold_text,
+        "unit": unit_text,
         "interval_bar": interval_bar,
     }
     made.filters |= {
@@ -284,5 +290,6 @@ def environment() -> jinja2.Environment:
         "duration": duration,
         "flat": flat,
         "setting": setting_text,
+        "breakable": breakable,
     }
     return made

@@ -7,7 +7,7 @@ page; nothing here raises for the state of a run folder.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from conceptlab.figures import select
 from conceptlab.report.capability import capability_chart
 from conceptlab.report.charts import Chart, accuracy_chart, concept_space_chart
 from conceptlab.report.readings import drawn_at_the_end, probes_of
+from conceptlab.report.setting_labels import setting_labels
 from conceptlab.report.timeline import Timeline, timeline
-from conceptlab.store import METRIC_COLUMNS, FigureRun, Member, device_seconds, gather
+from conceptlab.store import FigureRun, Member, device_seconds, gather
 
 # More settings or members than this are named in the table but not drawn: the page stays light.
 MOST_SETTINGS = 16
@@ -85,7 +86,7 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     found.environment = _environment(usable, found.problems)
     found.seconds = _seconds(usable)
     table = gather(usable)
-    labels = _labels(table, usable)
+    labels = setting_labels(table, usable)
     found.probes = probes_of(usable, labels, found.problems)
     whole = [member for member in usable if member.status == "complete"]
     if len(whole) < len(ids):
@@ -140,36 +141,6 @@ def _touch(member: Member) -> None:
     """Read what the page needs, so that a damaged member fails here and nowhere else."""
     for needed in (member.split, member.metrics, member.outcome):
         del needed
-
-
-def _labels(table: pd.DataFrame, members: Sequence[Member]) -> dict[str, str]:
-    """Each member's settings that differ from other members', in words; empty where only seeds differ, or what is
-    measured of them."""
-    hidden = (*METRIC_COLUMNS, "member", "seed", "start.seed", "distance")
-    varying = [c for c in table.columns if c not in hidden and not c.startswith("evaluation.")]
-    first = table.drop_duplicates("member").set_index("member")[varying].astype(object)
-    several = {key for key in varying if first[key].dropna().astype(str).nunique() > 1}
-    return {
-        member.id: _in_words(first.loc[member.id].dropna().to_dict(), several)
-        if member.id in first.index
-        else ""
-        for member in members
-    }
-
-
-def _in_words(settings: Mapping[Any, Any], several: set[str]) -> str:
-    """`train 000: 40, 100: 40; learning_rate = 0.1`. What only fine-tuned members have is said in one word, unless they
-    differ in it."""
-    words = []
-    classes = {key.removeprefix("train."): n for key, n in settings.items() if key.startswith("train.")}
-    if classes:
-        words.append("train " + ", ".join(f"{cls}: {n}" for cls, n in classes.items()))
-    if any(key.startswith("start.") for key in settings):
-        words.append("fine-tuned")
-    for key, value in settings.items():
-        if not key.startswith("train.") and (key in several or not key.startswith("start.")):
-            words.append(f"{key} = {value}")
-    return "; ".join(words)
 
 
 def _member_row(member: Member, label: str) -> dict[str, Any]:

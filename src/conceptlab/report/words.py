@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
+
+from markupsafe import Markup, escape
 
 
 def number(value: float | None) -> str:
@@ -21,6 +24,11 @@ def duration(seconds: float | None) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def breakable(name: str) -> Markup:
+    """A long name that may be broken after its dots and underscores, and nowhere else."""
+    return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(name))))
 
 
 def setting_text(value: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from dash import Output, dcc, html
 
-from conceptlab.claims import Verdict, interval_text, seeds_text, value_text
+from conceptlab.claims import Verdict, interval_text, seeds_text, threshold_text, unit_text, value_text
 from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
 from conceptlab.figures.style import ink_on
 from conceptlab.report.embed import pixels_uri
@@ -65,9 +65,9 @@ def verdict_row(verdict: Verdict) -> html.Li:
     numbers = [
         html.Strong(value_text(verdict)),
         f"  [{interval}]" if interval else "",
-        f"  threshold {verdict.threshold:.3g}",
+        f"  threshold {threshold_text(verdict)}",
     ]
-    seeds = seeds_text(verdict, " seed" if verdict.seeds == 1 else " seeds")
+    seeds = seeds_text(verdict, f" {unit_text(verdict)}")
     return html.Li(
         [
             html.P([verdict_mark(verdict), html.Span(verdict.strength, className="tag")]),
