@@ -91,6 +91,7 @@ def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     assert held_out[-1] == "? inconclusive (indicative)"
     assert (speed[3], speed[-1]) == ("1.9 (1.5 … ∞)", "✗ not reproduced (indicative)")
     assert (identity[3], identity[-1]) == ("1e-09", "✓ reproduced (identity)")
+    assert identity[5].endswith(("case", "cases")), "mathematics has no seeds"
 
 
 def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):

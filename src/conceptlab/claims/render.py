@@ -62,7 +62,9 @@ def unit_text(verdict: Verdict) -> str:
 
 
 def seeds_text(verdict: Verdict, unit: str = "", censored: str = "censored") -> str:
-    """`5 (1 failed, 2 censored)`: how many seeds, and of how many of them there is no plain number."""
+    """`5 (1 failed, 2 censored)`: how many seeds, and of how many of them there is no plain number; `4 cases` of an
+    identity, whatever the column is called."""
+    unit = f" {unit_text(verdict)}" if verdict.kind == "identity" else unit
     parts = [f"{verdict.failed} failed"] if verdict.failed else []
     parts += [f"{verdict.censored} {censored}"] if verdict.censored else []
     return f"{verdict.seeds}{unit}" + (f" ({', '.join(parts)})" if parts else "")
@@ -92,8 +94,7 @@ def _width_in_columns(verdicts: Sequence[Verdict]) -> int:
 
 def _cells(v: Verdict) -> tuple[str | Text, ...]:
     numbers = (value_text(v), interval_text(v), threshold_text(v))
-    cases = f" {unit_text(v)}" if v.kind == "identity" else ""
-    return (f"{v.paper}.{v.figure}", _claim(v), *numbers, _mark(v), seeds_text(v, cases, "cens."))
+    return (f"{v.paper}.{v.figure}", _claim(v), *numbers, _mark(v), seeds_text(v, censored="cens."))
 
 
 def _in_columns(table: Table, verdicts: Sequence[Verdict]) -> None:
