@@ -132,6 +132,7 @@ def test_ticks_of_a_logarithmic_axis_are_round_and_enough():
     assert style.log_ticks(60, 7900) == [100, 200, 500, 1000, 2000, 5000]
     few = style.log_ticks(390, 900)
     assert few == [400, 500, 600, 800]
+    assert style.log_ticks(1267, 9980, least=2) == [2000, 5000]
     assert style.log_ticks(0.4, 2.5) == [0.5, 1, 2]
 
 

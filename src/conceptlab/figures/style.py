@@ -124,14 +124,14 @@ def caption(fig: Figure, text: str) -> None:
     )
 
 
-def log_ticks(low: float, high: float) -> list[float]:
+def log_ticks(low: float, high: float, least: int = 3) -> list[float]:
     """Round numbers for a logarithmic axis from low to high, to be written plainly: 1, 2 and 5 times powers of ten, and
-    more of them where these are few."""
+    more of them where these are fewer than `least`."""
     powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     found: list[float] = []
     for parts in ((1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
         found = [part * power for power in powers for part in parts if low <= part * power <= high]
-        if len(found) >= 3:
+        if len(found) >= least:
             return found
     return found
 

@@ -31,11 +31,11 @@ def draw_across(results: Results, tables: Tables) -> Picture:
                 ax.axis("off")
             continue
         looks = _looks(study, members)
-        figures.panel(row[0], letters[0], f"{study}: pixel reach")
+        figures.panel(row[0], letters[0], f"{study}: reach")
         for setting, line in looks.items():
             figures.band(row[0], levels[levels["setting"] == setting], line, x="level", y="pixel_reach")
         row[0].set_xlabel("noise level, -log SNR")
-        row[0].set_ylabel("of a global average")
+        row[0].set_ylabel("pixel reach, of a global average")
         row[0].set_ylim(bottom=0)
         figures.panel(row[1], letters[1], "Reach, time")
         _against_time(row[1], members, "reach", "pixel reach, high noise", looks)
@@ -49,8 +49,8 @@ def draw_across(results: Results, tables: Tables) -> Picture:
         page,
         f"{_seeds(tables['members'])} (left). Time: steps until held-out classes are drawn with an "
         "accuracy of one half, geometric mean over classes; open, in the grey field: not all of them within training. "
-        "Grey line: orthogonality of the same concepts in pixels. Legends: what differs between networks (okawa2023), "
-        "the separation of the colours (park2024).",
+        "Grey across: orthogonality of the same concepts in pixels, from the least to the most. Legends: what differs "
+        "between networks (okawa2023), the separation of the colours (park2024).",
     )
     return page
 
@@ -94,11 +94,12 @@ def _against_time(
         ax.plot(np.full((~done).sum(), never), rows.loc[~done, column], line.marker, mfc="white",
                 mec=line.colour, mew=0.8, ms=size)  # fmt: skip
     if column.startswith("orthogonality"):
-        ax.axhline(members["orthogonality_pixels"].mean(), color=RULE, lw=1.2, zorder=0)
+        pixels = members["orthogonality_pixels"].agg(["min", "max"])
+        ax.axhspan(*pixels, color=RULE, lw=1.2, alpha=0.6, zorder=0)
     ax.set_xscale("log")
     ax.set_xlim(0.8 * float(members["time"].fillna(last).clip(upper=last).min()), 1.6 * last)
     ax.axvspan(1.1 * last, 1.6 * last, color=FIELD, lw=0, zorder=0)
-    ticks = figures.log_ticks(ax.get_xlim()[0], 0.7 * last)
+    ticks = figures.log_ticks(ax.get_xlim()[0], 0.7 * last, least=2)
     ax.set_xticks([*ticks, never], [*(f"{tick:g}" for tick in ticks), "never"])
     ax.minorticks_off()
     ax.set_xlabel("steps until it generalises")
