@@ -17,7 +17,7 @@ import torch
 
 from conceptlab import executors
 from conceptlab.errors import InputError
-from conceptlab.executors import cohort
+from conceptlab.executors import cohort, states
 from conceptlab.executors.local import cohorts, pending
 from conceptlab.recipe import Optimiser
 from conceptlab.store import MemberWriter, Store
@@ -67,12 +67,12 @@ def test_a_member_has_everything_it_should(whole):
 
 
 @pytest.mark.parametrize("moment", [0, 1, 2, 3, 4, 6, 7])
-@pytest.mark.parametrize("share", [cohort.STATE_SHARE, 0], ids=["every state", "first state only"])
+@pytest.mark.parametrize("share", [states.SHARE, 0], ids=["every state", "first state only"])
 def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypatch, moment, share):
     """Die at the `moment`-th write of anything; a second call must end with the very same table."""
     from conceptlab.store import files
 
-    monkeypatch.setattr(cohort, "STATE_SHARE", share)
+    monkeypatch.setattr(states, "SHARE", share)
     store, original, writes = Store(tmp_path), files.write_atomically, 0
     executors.prepare_probe(store, tiny_recipe().world, tiny_recipe().evaluation.probe, judges=True)
 
@@ -105,7 +105,7 @@ def test_members_of_cohorts_put_together_anew_go_on_from_where_each_was(whole, t
             raise Killed
         original(self, step, rows)
 
-    monkeypatch.setattr(cohort, "STATE_SHARE", 1e9)
+    monkeypatch.setattr(states, "SHARE", 1e9)
     monkeypatch.setattr(MemberWriter, "metrics", dying)
     for group in ([first, second], [third]):
         with pytest.raises(Killed):

@@ -20,6 +20,7 @@ import torch
 from conceptlab.concepts import Split
 from conceptlab.evaluation import Context, Live, Row, build, generate, observe
 from conceptlab.executors.probes import confusion_of, ready_probe, validation_record
+from conceptlab.executors.states import States
 from conceptlab.recipe import Recipe
 from conceptlab.store import MemberWriter, Store, environment, state_steps
 from conceptlab.store.files import locked, write_json
@@ -32,10 +33,6 @@ Report = Callable[[Sequence[str], int], None]
 
 # Steps between two reports of progress.
 STRIDE = 20
-
-# The state to resume from may take this share of the time: small networks write it at every evaluation, while many
-# large ones would spend more on it than on training.
-STATE_SHARE = 0.05
 
 # Images of a class on a sheet before the last: enough to follow a model, while whole sheets of a long run would take
 # tens of megabytes and longer to write than to draw.
@@ -58,7 +55,9 @@ def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, re
             writer.finish("failed", step=0, seconds=0.0, reason="what it starts from failed")
             pending.remove(recipe)
         for group in _by_state(pending, store):
-            _Run(group, store, device, report).to_the_end()
+            run = _Run(group, store, device, report)
+            with contextlib.closing(run.states):
+                run.to_the_end()
 
 
 def _by_state(recipes: Sequence[Recipe], store: Store) -> list[list[Recipe]]:
@@ -89,8 +88,8 @@ class _Run:
         self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
         self.alive = list(range(len(recipes)))
         self.measurements = build(recipes[0].evaluation.measurements)
-        self.started = self.state_written = time.perf_counter()
-        self.state_seconds = 0.0
+        self.states = States()
+        self.started = time.perf_counter()
         self.spent: dict[str, float] = {}  # seconds of an evaluation, all members together
         # A squared error of 1 is that of predicting nothing, so the first losses can be judged, too.
         self.least_losses = [1.0 if recipe.loss == "mse" else math.inf for recipe in recipes]
@@ -113,6 +112,7 @@ class _Run:
                 # Nothing is left to train; the steps that are not made are done with all the same.
                 self.report([w.recipe.hash for w in self.writers], recipe.steps - step)
                 return
+        self.states.wait()
         for index in self.alive:
             self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
             self.writers[index].finish("complete", step=step, seconds=self._seconds())
@@ -139,6 +139,7 @@ class _Run:
         losses = self.cohort.take_losses()
         for index in [i for i in self.alive if not math.isfinite(losses[i])]:
             reason = "the training loss is not finite"
+            self.states.wait()  # a member that ended keeps none
             self.writers[index].finish("failed", step=step, seconds=self._seconds(), reason=reason)
             self.alive.remove(index)
             writer = self.writers[index]
@@ -160,8 +161,9 @@ class _Run:
             self.writers[index].metrics(step, pd.DataFrame(rows[index]))
             if step in self.cohort.recipe.keep:
                 self.writers[index].checkpoint(step, self.cohort.checkpoint(index))
-        if STATE_SHARE * (time.perf_counter() - self.state_written) >= self.state_seconds:
-            self._write_state(step)
+        if step < self.cohort.recipe.steps and self.states.due():
+            writers = [self.writers[index] for index in self.alive]
+            self.states.write(step, writers, lambda: [self.cohort.state(index) for index in self.alive])
         spent = {**self.spent, "writing": time.perf_counter() - measured}
         spent = {name: round(seconds, 3) for name, seconds in spent.items()}
         for index in self.alive:
@@ -178,15 +180,6 @@ class _Run:
                     name, losses[index], step, least,
                 )  # fmt: skip
                 self.writers[index].log("diverging", step=step, loss=losses[index])
-
-    def _write_state(self, step: int) -> None:
-        begun = time.perf_counter()
-        for index in self.alive:
-            self.writers[index].write_state(step, self.cohort.state(index))
-        for index in self.alive:
-            self.writers[index].drop_states(keep=step)
-        self.state_written = time.perf_counter()
-        self.state_seconds = self.state_written - begun
 
     def _measure(self, step: int, weights: str) -> dict[int, list[dict[str, Any]]]:
         settings = self.cohort.recipe.evaluation

@@ -243,9 +243,10 @@ class Cohort:
         }
 
     def state(self, index: int) -> dict[str, Tensor]:
-        """All it takes to go on exactly from here; random streams need nothing, they follow from the step."""
-        rows = {name: matrix[index].clone() for name, matrix in self._matrices().items()}
-        return rows | {"step": self.step.clone()}
+        """All it takes to go on exactly from here, on the host; random streams need nothing, they follow from the
+        step."""
+        rows = {name: matrix[index] for name, matrix in self._matrices().items()} | {"step": self.step}
+        return {name: tensor.to("cpu", copy=True) for name, tensor in rows.items()}
 
     def begin_from(self, index: int, weights: dict[str, Tensor]) -> None:
         """Give a member the weights of a checkpoint, for fine-tuning; its optimiser starts afresh."""
