@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +17,7 @@ from conceptlab.errors import InputError
 from conceptlab.evaluation.measurement import Context, Live, Measurement, Row, register
 from conceptlab.recipe import Recipe
 from conceptlab.training import CohortDenoiser, Objective
+from conceptlab.training.accelerate import captured
 from conceptlab.training.data import training_set
 
 _EMBEDDING = "condition_embedding."
@@ -41,11 +41,10 @@ class Norms(Measurement):
         if batch < 1:
             raise InputError(f"measurement 'norms': batch is {batch}; it must be at least 1")
         self.batch = batch
-        self._batches: dict[
-            str, tuple[Tensor, ...]
-        ] = {}  # by member: rendering it anew would cost more than the norms
-        # By network, which all members of a cohort take turns in: stacking one copies it, longer than a gradient takes.
-        self._stacked: WeakKeyDictionary[Denoiser, CohortDenoiser] = WeakKeyDictionary()
+        # By member: rendering a batch anew would cost more than the norms.
+        self._batches: dict[str, tuple[Tensor, ...]] = {}
+        # By network, which all members of a cohort take turns in, and what its condition tells.
+        self._norms: dict[tuple[Denoiser, str], Callable[..., Tensor]] = {}
 
     def own_passes(self, context: Context) -> int:
         recipe = context.recipe
@@ -54,15 +53,17 @@ class Norms(Measurement):
         return each * len(recipe.evaluation_steps()) * len(recipe.evaluation.weights)
 
     def rows(self, live: Live) -> Iterable[Row]:
-        recipe, parameters = live.context.recipe, dict(live.denoiser.named_parameters())
+        recipe, parts = live.context.recipe, groups(live)
         if recipe.hash not in self._batches:
-            self._batches[recipe.hash] = fixed_batch(recipe, self.batch)
-        if live.denoiser not in self._stacked:
-            self._stacked[live.denoiser] = CohortDenoiser(live.denoiser)
-        gradients = gradient(live, self._batches[recipe.hash], self._stacked[live.denoiser])
-        for name, part in groups(live).items():
-            yield Row("", name, "weight_norm", _norm(parameters, part))
-            yield Row("", name, "gradient_norm", _norm(gradients, part))
+            device = next(live.denoiser.parameters()).device
+            self._batches[recipe.hash] = tuple(part.to(device) for part in fixed_batch(recipe, self.batch))
+        batch, key = self._batches[recipe.hash], (live.denoiser, str(live.context.world.condition_parts))
+        if key not in self._norms:
+            self._norms[key] = captured(norms(live, parts), batch[0].device)
+        found = self._norms[key](*batch).tolist()  # one question to the device for all of them
+        for name, (of_weights, of_gradient) in zip(parts, found):
+            yield Row("", name, "weight_norm", of_weights)
+            yield Row("", name, "gradient_norm", of_gradient)
 
 
 Cut = Callable[[Tensor], Tensor]
@@ -92,9 +93,23 @@ def _whole(weight: Tensor) -> Tensor:
     return weight
 
 
-def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> float:
-    # One question to the device for a group, and few kernels, not one for each of its tensors.
-    return get_total_norm([cut(tensors[name].detach()) for name, cut in parts.items()]).item()
+def norms(live: Live, parts: Mapping[str, Mapping[str, Cut]]) -> Callable[..., Tensor]:
+    """The norms of a network's weights and of its gradient on a batch, (groups, 2).
+
+    A function of the batch that reads the weights where they lie, whichever member of the cohort they are of: on a GPU
+    it is recorded once. Stacking the network copies it, which takes longer than a gradient."""
+    stacked = CohortDenoiser(live.denoiser)
+
+    def measured(*batch: Tensor) -> Tensor:
+        weights, gradients = dict(live.denoiser.named_parameters()), gradient(live, batch, stacked)
+        found = [_norm(tensors, part) for part in parts.values() for tensors in (weights, gradients)]
+        return torch.stack(found).unflatten(0, (-1, 2))
+
+    return measured
+
+
+def _norm(tensors: Mapping[str, Tensor], parts: Mapping[str, Cut]) -> Tensor:
+    return get_total_norm([cut(tensors[name].detach()) for name, cut in parts.items()])
 
 
 def fixed_batch(recipe: Recipe, size: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -120,13 +135,12 @@ def _first_of_each(recipe: Recipe, size: int) -> dict[str, int]:
 def gradient(live: Live, batch: tuple[Tensor, ...], stacked: CohortDenoiser) -> dict[str, Tensor]:
     """The gradient of the member's objective for its denoiser's parameters, by name; `stacked` is its network as a
     cohort's, whatever weights it holds."""
-    device = next(live.denoiser.parameters()).device
     held = {f"denoiser.{n}": p.detach()[None] for n, p in live.denoiser.named_parameters()}
     held |= {f"process.{n}": p.detach()[None, None] for n, p in live.process.named_parameters()}
     objective = Objective(stacked, live.process, live.context.recipe).eval()
     with torch.enable_grad():
         leaves = {name: value.requires_grad_() for name, value in held.items()}
-        loss = functional_call(objective, leaves, tuple(part.to(device) for part in batch)).sum()
+        loss = functional_call(objective, leaves, batch).sum()
         found = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
     return {
         name.removeprefix("denoiser."): torch.zeros_like(leaves[name][0]) if part is None else part[0]

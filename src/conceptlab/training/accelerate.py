@@ -63,6 +63,11 @@ class CapturedCall:
         return output.clone()
 
 
+def captured(function: Callable[..., Tensor], device: torch.device) -> Callable[..., Tensor]:
+    """The function as a `CapturedCall` on a GPU; as it is on anything else."""
+    return CapturedCall(function) if device.type == "cuda" else function
+
+
 def record(function: Callable[[], Any], warm_up: int) -> tuple[torch.cuda.CUDAGraph, Any]:
     """A graph of what a function launches, after calling it a few times for compilation and memory."""
     side = torch.cuda.Stream()
