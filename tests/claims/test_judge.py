@@ -139,6 +139,9 @@ def test_scales_are_shown_in_the_units_of_the_statistic():
     near = verdict([1.02, 0.97, 1.01, 0.99, 1.0], transform="log", side="within", threshold=1.1)
     assert near.verdict == "reproduced"
     assert near.statistic.endswith("claimed within 0.9091 … 1.1")
+    assert near.floor == 1 / 1.1, "not what was rounded for the sentence"
+    assert verdict([0.01, -0.02, 0.0], side="within", threshold=0.1).floor == -0.1
+    assert verdict([1.02, 0.97, 1.01], transform="log", threshold=1.1).floor is None
 
 
 def test_an_interval_ends_where_the_statistic_does_and_decides_as_it_was():

@@ -27,7 +27,7 @@ from conceptlab.claims import (
 from conceptlab.errors import InputError
 
 KEYS = ["id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high"]
-KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed"]
+KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed", "floor"]
 
 
 def verdict(**changes) -> Verdict:
@@ -69,12 +69,17 @@ def test_others_may_read_the_file(tmp_path):
     assert write_claims(tmp_path / "claims.json", [verdict()]).stat().st_mode & 0o777 == 0o644
 
 
-def test_a_file_from_before_failures_were_counted_tells_of_none(tmp_path):
-    path = write_claims(tmp_path / "claims.json", [verdict(failed=2)])
+@pytest.mark.parametrize("lacks", [("failed",), ("floor",), ("failed", "floor")])
+def test_a_file_from_before_a_field_was_written_tells_nothing_of_it(tmp_path, lacks):
+    later = {"failed": 2, "floor": -1.0}
+    path = write_claims(tmp_path / "claims.json", [verdict(**later)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))
-    assert read_claims(path)[0].failed == entry.pop("failed") == 2
-    path.write_text(json.dumps([entry]), encoding="utf-8")
-    assert read_claims(path) == [verdict()]
+    assert {key: entry[key] for key in later} == later
+    path.write_text(json.dumps([{k: v for k, v in entry.items() if k not in lacks}]), encoding="utf-8")
+    kept = {key: value for key, value in later.items() if key not in lacks}
+    (found,) = read_claims(path)
+    assert found == verdict(**kept)
+    assert threshold_text(found) == ("1" if "floor" in lacks else "± 1")
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
@@ -101,6 +106,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         (json.dumps([to_json([verdict()])[0] | {"seeds": "5"}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"failed": None}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"value": True}]), "wrong type"),
+        (json.dumps([to_json([verdict()])[0] | {"floor": "-1"}]), "wrong type"),
     ],
 )
 def test_damaged_files_are_named_in_one_line(tmp_path, text, message):
@@ -247,10 +253,10 @@ def test_columns_stay_where_they_leave_room_for_the_claim():
 
 
 def test_a_claim_of_two_thresholds_is_printed_with_both():
-    assert threshold_text(verdict(threshold=0.05, statistic="a gap; claimed within -0.05 … 0.05")) == "± 0.05"
-    ratio = verdict(threshold=10**0.5, statistic="a ratio; claimed within 0.3162 … 3.162")
-    assert (ratio.floor, threshold_text(ratio)) == (0.3162, "0.316 … 3.16")
-    assert (verdict().floor, threshold_text(verdict())) == (None, "1")
+    assert threshold_text(verdict(threshold=0.05, floor=-0.05)) == "± 0.05"
+    ratio = verdict(threshold=10**0.5, floor=10**-0.5)
+    assert threshold_text(ratio) == "0.316 … 3.16"
+    assert threshold_text(verdict()) == "1"
     assert "threshold 0.316 … 3.16" in shown([ratio], 80)
 
 

@@ -299,9 +299,7 @@ def test_the_bar_keeps_the_order_of_its_numbers() -> None:
 
 def test_a_claim_of_two_thresholds_shows_both() -> None:
     """Below the upper one and still open: the lower one says why."""
-    within = replace(
-        synthetic.verdicts()[1], statistic="a ratio; claimed within 0.5 … 2", threshold=2.0, value=1.0
-    )
+    within = replace(synthetic.verdicts()[1], floor=0.5, threshold=2.0, value=1.0)
     bar = interval_bar(replace(within, ci_low=0.4, ci_high=1.5))
     assert bar is not None
     low, high = bar["thresholds"]

@@ -118,14 +118,20 @@ class Claim:
         return float(TRANSFORMS[self.transform][0](np.array(self.threshold)))
 
     @property
+    def floor(self) -> float | None:
+        """The lower threshold of an equivalence."""
+        if self.side != "within":
+            return None
+        return 1 / self.threshold if self.transform == "log" else -self.threshold
+
+    @property
     def criterion(self) -> str:
         """What has to be true of the interval, in words."""
         if self.kind == "identity":
             return f"at most {self.threshold:g}"
-        if self.side != "within":
+        if self.floor is None:
             return f"{self.side} {self.threshold:g}"
-        low = 1 / self.threshold if self.transform == "log" else -self.threshold
-        return f"within {low:.4g} … {self.threshold:.4g}"
+        return f"within {self.floor:.4g} … {self.threshold:.4g}"
 
     def transformed(self, values: PerSeed) -> PerSeed:
         """The per-seed values on the scale where the interval is taken."""

@@ -228,6 +228,7 @@ def _head(claim: Claim) -> dict[str, Any]:
         "statement": claim.statement,
         "statistic": f"{claim.statistic}; claimed {claim.criterion}",
         "threshold": claim.threshold,
+        "floor": claim.floor,
     }
 
 

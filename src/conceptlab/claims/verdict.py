@@ -30,7 +30,8 @@ _TELLS_NO_REASON = re.compile(
 @dataclass(frozen=True)
 class Verdict:
     """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
-    how many seeds of the figure have a member whose training failed."""
+    how many seeds of the figure have a member whose training failed, `floor` the lower threshold of a claim that a
+    value lies within two."""
 
     id: str
     paper: str
@@ -48,6 +49,7 @@ class Verdict:
     censored: int
     note: str
     failed: int = 0
+    floor: float | None = None
 
     def __post_init__(self) -> None:
         # JSON has no NaN and no infinity; an open end is "none".
@@ -63,12 +65,6 @@ class Verdict:
         return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
 
     @property
-    def floor(self) -> float | None:
-        """The lower threshold of a claim that a value lies within two, read from what was claimed of its statistic."""
-        found = re.search(r"; claimed within (\S+) … \S+$", self.statistic)
-        return float(found[1]) if found else None
-
-    @property
     def why(self) -> str:
         """What leaves the claim open though its numbers do not show it, as where all seeds tie; the first such part of
         the note. Empty for a claim that is decided, or whose interval plainly straddles the threshold."""
@@ -77,8 +73,8 @@ class Verdict:
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
-# Written later than the others: a file without it tells of no failure.
-_LATER: dict[str, Any] = {"failed": 0}
+# Written later than the others: a file without them tells of no failure and of one threshold.
+_LATER: dict[str, Any] = {"failed": 0, "floor": None}
 _TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
 
 
@@ -125,7 +121,7 @@ def _read_entry(entry: object, where: str) -> Verdict:
         raise InputError(
             f"{where}: missing or unexpected keys ({wrong}); run the study again to write it anew"
         )
-    numbers = {key: entry[key] for key in ("value", "ci_low", "ci_high")}
+    numbers = {key: entry[key] for key in ("value", "ci_low", "ci_high", "floor")}
     counts = (entry["seeds"], entry["censored"], entry["failed"])
     sound = (
         all(isinstance(entry[key], str) for key in _TEXTS)
