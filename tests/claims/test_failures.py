@@ -51,6 +51,17 @@ def test_a_seed_that_failed_in_part_keeps_its_value_but_not_the_verdict_firm():
     assert "1 of 5 seeds failed, 2 of 40 members (seed 0" in found.note
 
 
+def test_a_failed_seed_is_no_reason_of_its_own():
+    """It is told beside the seeds; what leaves the claim open is that it has no value, or what the others say."""
+    failed = Failures({4: HOW}, seeds=5, failed_members=1, members=5)
+    assert judged(grown(0, 1, 2, 3), failed).why == (
+        "1 of 5 seeds have no value and count against; 15 seeds like these would decide it"
+    )
+    part = judged({0: 0.51, 1: 0.6, 2: 2.0, 3: 0.7, 4: 0.55}, failed)
+    assert part.why == "5 seeds are too few; with this mean and spread 14 seeds would decide it"
+    assert judged(grown(*range(5)), failed).why is None
+
+
 def test_where_there_is_no_value_at_all_the_failure_is_still_told():
     def nothing(tables) -> PerSeed:
         raise NoData("no rows")
@@ -58,6 +69,7 @@ def test_where_there_is_no_value_at_all_the_failure_is_still_told():
     found = judged({}, Failures({0: HOW}, seeds=1, failed_members=1, members=1), measure=nothing)
     assert (found.verdict, found.seeds, found.failed) == ("inconclusive", 0, 1)
     assert "no rows" in found.note
+    assert found.why == "no rows"
     assert "seed 0" in found.note
 
 

@@ -10,7 +10,9 @@ from scipy import stats
 
 from conceptlab.claims import PerSeed
 from conceptlab.claims.interval import (
+    bounds_decide,
     centre,
+    outcomes_to_decide,
     proportion_interval,
     proportion_p,
     seeds_to_decide,
@@ -121,6 +123,64 @@ def test_seeds_that_contradict_must_be_outvoted_too():
     contradict = math.ceil(needed / 5)
     assert stats.binomtest(contradict, needed, alternative="less").pvalue <= 0.05
     assert stats.binomtest(math.ceil((needed - 1) / 5), needed - 1, alternative="less").pvalue > 0.05
+
+
+def test_where_ranks_decide_the_number_of_seeds_is_theirs():
+    """One seed in five has no lower bound: as many of more are outvoted from some number on."""
+
+    def like(n: int) -> PerSeed:
+        lost = math.ceil(n / 5)
+        return bounded([-math.inf] * lost + [1.0 + 0.1 * i for i in range(n - lost)], [math.inf] * n)
+
+    for alpha in (0.05, 0.01):
+        needed = seeds_to_decide(like(5), 0.0, alpha)
+        assert needed is not None
+        assert student_interval(like(needed), alpha)[0] > 0
+        assert not any(student_interval(like(n), alpha)[0] > 0 for n in range(5, needed))
+
+
+def test_an_equivalence_is_decided_by_so_many_seeds_as_take_both_ends_off_both_bars():
+    def ends(values: PerSeed, n: int, alpha: float) -> tuple[float, float]:
+        spread = np.std(values.low, ddof=1) / math.sqrt(n)
+        return stats.t.interval(1 - alpha, n - 1, values.low.mean(), spread)
+
+    inside, alpha = exact([0.03, -0.01, 0.06, 0.02]), 0.01
+    needed = seeds_to_decide(inside, 0.08, alpha, within=True)
+    assert needed is not None
+    assert needed > 4
+    assert ends(inside, needed, alpha)[1] < 0.08 <= ends(inside, needed - 1, alpha)[1]
+    assert ends(inside, needed, alpha)[0] > -0.08
+    for outside in (exact(0.11 + inside.low), exact(-0.11 - inside.low)):
+        needed = seeds_to_decide(outside, 0.08, alpha, within=True)
+        assert needed is not None
+        assert (
+            np.abs(ends(outside, needed, alpha)).min()
+            > 0.08
+            >= np.abs(ends(outside, needed - 1, alpha)).min()
+        )
+
+
+def test_a_share_is_decided_by_so_many_outcomes_as_its_interval_says():
+    def like(n: int) -> PerSeed:
+        return exact([1] * math.ceil(5 * n / 7) + [0] * (n - math.ceil(5 * n / 7)))
+
+    needed = outcomes_to_decide(like(7), 0.95, 0.01)
+    assert needed is not None
+    assert proportion_interval(like(needed), 0.01)[1] < 0.95
+    assert not any(proportion_interval(like(n), 0.01)[1] < 0.95 for n in range(7, needed))
+    mirrored = exact(1 - like(7).low)
+    assert outcomes_to_decide(mirrored, 0.05, 0.01) == needed
+    assert outcomes_to_decide(exact([0, 1, 0, 1]), 0.5, 0.05) is None
+
+
+def test_bounds_on_both_sides_leave_a_claim_open_with_any_number_of_seeds():
+    assert bounds_decide(exact([-1.0, 2.0]), 0.0)
+    assert bounds_decide(bounded([1.0, -0.5], [2.0, math.inf]), 0.0)
+    assert not bounds_decide(bounded([-1.0, -0.5], [2.0, 1.0]), 0.0)
+    assert not bounds_decide(bounded([-math.inf] * 3, [1.0, 2.0, -0.5]), 0.0)
+    # Within the bars on either side, but for one end that is not known.
+    assert not bounds_decide(bounded([-math.inf] * 3, [0.1, 0.0, 0.2]), 0.5, within=True)
+    assert bounds_decide(bounded([-math.inf] * 3, [-0.6, -0.7, -0.9]), 0.5, within=True)
 
 
 def test_no_number_of_seeds_is_told_where_none_would_do():

@@ -179,7 +179,8 @@ def test_identities_compare_the_largest_error_and_stay_out_of_holm():
     failed = verdict([1e-12, -2e-8], **exact)
     assert (failed.verdict, failed.value, failed.ci_low) == ("not reproduced", 2e-8, None)
     assert verdict([math.nan, 0.0], **exact).verdict == "not reproduced"
-    assert verdict([], **exact).verdict == "inconclusive"
+    nothing = verdict([], **exact)
+    assert (nothing.verdict, nothing.why, failed.why) == ("inconclusive", "no case has a value", None)
     alone = verdict([1, 2, 3, 4])
     beside = judge(
         [claim([1, 2, 3, 4]), *(claim([0.0], id=f"i{i}", **exact) for i in range(9))], {}, "paper"

@@ -27,7 +27,7 @@ from conceptlab.claims import (
 from conceptlab.errors import InputError
 
 KEYS = ["id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high"]
-KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed", "floor"]
+KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed", "floor", "why"]
 
 
 def verdict(**changes) -> Verdict:
@@ -69,17 +69,19 @@ def test_others_may_read_the_file(tmp_path):
     assert write_claims(tmp_path / "claims.json", [verdict()]).stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("lacks", [("failed",), ("floor",), ("failed", "floor")])
+@pytest.mark.parametrize("lacks", [("failed",), ("floor", "why"), ("failed", "floor", "why")])
 def test_a_file_from_before_a_field_was_written_tells_nothing_of_it(tmp_path, lacks):
-    later = {"failed": 2, "floor": -1.0}
-    path = write_claims(tmp_path / "claims.json", [verdict(**later)])
+    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread"}
+    path = write_claims(tmp_path / "claims.json", [verdict(verdict="inconclusive", **later)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))
     assert {key: entry[key] for key in later} == later
     path.write_text(json.dumps([{k: v for k, v in entry.items() if k not in lacks}]), encoding="utf-8")
     kept = {key: value for key, value in later.items() if key not in lacks}
     (found,) = read_claims(path)
-    assert found == verdict(**kept)
+    assert found == verdict(verdict="inconclusive", **kept)
     assert threshold_text(found) == ("1" if "floor" in lacks else "± 1")
+    for width in (80, 160):
+        assert ("because" in shown([found], width)) == ("why" not in lacks)
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
@@ -107,6 +109,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch)
         (json.dumps([to_json([verdict()])[0] | {"failed": None}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"value": True}]), "wrong type"),
         (json.dumps([to_json([verdict()])[0] | {"floor": "-1"}]), "wrong type"),
+        (json.dumps([to_json([verdict()])[0] | {"why": 3}]), "wrong type"),
     ],
 )
 def test_damaged_files_are_named_in_one_line(tmp_path, text, message):
@@ -218,29 +221,28 @@ def test_a_narrow_terminal_breaks_no_word_and_leaves_nothing_out():
         (PerSeed.exact({0: 2.0}), "one seed has no spread"),
         (PerSeed((0, 1, 2), np.array([-np.inf, 1, 2]), np.array([np.inf, 1, 2])), "1 of 3 seeds have no value"),
         (PerSeed((0, 1), np.array([-np.inf] * 2), np.array([np.inf] * 2)), "2 of 2 seeds have no value"),
-        (PerSeed.exact({0: 0.5, 1: 2.0, 2: 1.5}), ""),  # the interval tells
-        (PerSeed.exact({0: 2.0, 1: 2.1, 2: 2.2}), ""),  # decided
+        (PerSeed.exact({0: 1.2, 1: 2.0, 2: 1.5}), "3 seeds are too few; with this mean and spread 5 seeds would"),
+        (PerSeed.exact({0: 2.0, 1: 2.1, 2: 2.2}), None),  # decided
     ],
 )  # fmt: skip
 def test_what_the_numbers_do_not_show_is_told_beside_them(tmp_path, values, why):
     claim = Claim("a.b", "a", "b", "It is so.", "a ratio", lambda _: values, 1.0, "above")
     (found,) = read_claims(write_claims(tmp_path / "claims.json", judge([claim], {}, "paper")))
-    assert found.why.startswith(why)
-    assert bool(found.why) == bool(why)
+    assert found.why is None if why is None else found.why.startswith(why)
     for width in (80, 120, 160):
         text = " ".join(shown([found], width).replace("│", " ").split())
-        assert (f"because {why}"[:30] in text) == bool(why)
+        assert (f"because {why}"[:30] in text) == (why is not None)
 
 
-def test_a_failed_seed_is_no_reason_of_its_own():
-    failed = "1 of 5 seeds failed (seed 3: the loss is not finite)"
-    note = f"{failed}; interval at 95 % (Holm, 1 claim)"
-    assert verdict(verdict="inconclusive", note=note).why == ""
-    with_value = f"{note}; 1 of 5 seeds have no value and count against; definitions 0"
-    assert (
-        verdict(verdict="inconclusive", note=with_value).why == "1 of 5 seeds have no value and count against"
+def test_neither_reason_nor_second_threshold_is_read_from_prose():
+    """Whatever a sentence looks like, what is not in the fields is not there."""
+    prose = verdict(
+        verdict="inconclusive",
+        statistic="a gap; claimed within -0.05 … 0.05",
+        note="all seeds tie; definitions 0",
     )
-    assert verdict(note=with_value).why == ""
+    assert threshold_text(prose) == "1"
+    assert "because" not in shown([prose], 80)
 
 
 def test_columns_stay_where_they_leave_room_for_the_claim():

@@ -181,7 +181,7 @@ def test_a_picture_of_one_column_is_not_blown_up_across_the_page(tmp_path: Path)
 
 def test_what_leaves_a_claim_open_stands_in_the_overview(tmp_path: Path) -> None:
     why = "all seeds tie and the claim states no resolution, so no spread is known"
-    judged = [replace(synthetic.verdicts()[1], note=f"{why}; definitions 0", ci_low=None, ci_high=None)]
+    judged = [replace(synthetic.verdicts()[1], why=why, ci_low=None, ci_high=None)]
     page = read(report([synthetic.figure_run(tmp_path, [], judged=judged)], tmp_path / "page.html"))
     assert f"Because {why}." in page.text
 

@@ -93,14 +93,35 @@ def student_p(values: PerSeed, bar: float, resolution: float = 0.0) -> tuple[flo
     return _lower_p(values.low, bar, resolution), _lower_p(-values.high, -bar, resolution)
 
 
-def seeds_to_decide(values: PerSeed, bar: float, alpha: float, resolution: float = 0.0) -> int | None:
-    """How many seeds of the same mean and spread, with as large a share beyond the bar, would take the interval off it;
-    `None` if more than `MOST_SEEDS`, or if censoring leaves both ends open."""
-    for gap in (values.low - bar, bar - values.high):
-        if np.isfinite(gap).all() and gap.mean() > 0:
-            numbers = range(len(gap) + 1, MOST_SEEDS + 1)
-            return next((n for n in numbers if _would_decide(gap, n, alpha, resolution)), None)
+def seeds_to_decide(
+    values: PerSeed, bar: float, alpha: float, resolution: float = 0.0, within: bool = False
+) -> int | None:
+    """How many seeds like these (of the same mean and spread, with as large a share beyond the bar) would take the
+    interval off it, or, of an equivalence, off both its bars; `None` if more than `MOST_SEEDS`."""
+    ways = _ways(values, bar, within)
+    for n in range(len(values) + 1, MOST_SEEDS + 1):
+        if any(all(_would_decide(gap, n, alpha, resolution) for gap in gaps) for gaps in ways):
+            return n
     return None
+
+
+def bounds_decide(values: PerSeed, bar: float, within: bool = False) -> bool:
+    """Whether seeds like these could decide if there were enough of them: not where their bounds leave either side of
+    the bar possible. Measured values could, unless their mean is the bar."""
+    return bool(_ways(values, bar, within))
+
+
+def _ways(values: PerSeed, bar: float, within: bool) -> list[list[Array]]:
+    """The ways to a verdict that seeds lean to: by how much each seed is beyond each bar that a way has to pass."""
+    above, below = values.low - bar, bar - values.high
+    ways = [[above], [below]]
+    if within:
+        ways = [[values.low + bar, below], [above], [-bar - values.high]]
+    return [gaps for gaps in ways if all(_leans(gap) for gap in gaps)]
+
+
+def _leans(gap: Array) -> bool:
+    return bool(gap.mean() > 0 if np.isfinite(gap).all() else (gap <= 0).mean() < 0.5)
 
 
 def seeds_to_agree(n: int, bar: float, alpha: float, resolution: float) -> int:
@@ -112,10 +133,12 @@ def seeds_to_agree(n: int, bar: float, alpha: float, resolution: float) -> int:
 
 def _would_decide(gap: Array, n: int, alpha: float, resolution: float) -> bool:
     """Whether both bounds on n seeds like these lie above zero: Student's, and the guard's, a seed that more lie below
-    than contradict."""
+    than contradict. Where some bound is infinite ranks alone decide, as in `_lower_p`."""
+    contradict = math.ceil(n * float((gap <= 0).mean()))
+    if not np.isfinite(gap).all():
+        return 2 * float(scipy.special.bdtr(contradict, n, 0.5)) <= alpha
     spread = max(float(np.std(gap, ddof=1)), resolution)
     beyond = _t_quantile(alpha / 2, n - 1) * spread / math.sqrt(n) < gap.mean()
-    contradict = math.ceil(n * float((gap <= 0).mean()))
     return beyond and contradict < max(1, _rank(n, GUARD))
 
 
@@ -146,6 +169,15 @@ def proportion_p(values: PerSeed, bar: float) -> tuple[float, float]:
     above = 2 * float(scipy.stats.binom.sf(sure - 1, n, bar))
     below = 2 * float(scipy.stats.binom.cdf(possible, n, bar))
     return min(1.0, above), min(1.0, below)
+
+
+def outcomes_to_decide(values: PerSeed, bar: float, alpha: float) -> int | None:
+    """As `seeds_to_decide`, for the share of seeds: how many with as large a share of successes."""
+    n, (sure, possible) = np.arange(len(values) + 1, MOST_SEEDS + 1), _successes(values)
+    above = scipy.special.bdtrc(n * sure // len(values) - 1, n, bar)
+    below = scipy.special.bdtr(-(-n * possible // len(values)), n, bar)
+    decide = n[2 * np.minimum(above, below) <= alpha]
+    return int(decide[0]) if len(decide) else None
 
 
 def share_centre(values: PerSeed) -> tuple[float | None, str]:

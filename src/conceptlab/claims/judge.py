@@ -22,15 +22,14 @@ from conceptlab.claims.interval import (
     centre,
     proportion_interval,
     proportion_p,
-    seeds_to_agree,
-    seeds_to_decide,
     share_centre,
     student_interval,
     student_p,
     undecidable,
 )
+from conceptlab.claims.reasons import no_interval, no_value, resolution_sets_width, why_open
 from conceptlab.claims.values import NoData, PerSeed
-from conceptlab.claims.verdict import DEFINITIONS, INTERVAL_AT, NO_VALUE, WOULD_DECIDE, Outcome, Verdict
+from conceptlab.claims.verdict import Outcome, Verdict
 
 ALPHA = 0.05  # two-sided, for each paper's claims together
 FIRM_SEEDS = 5  # from here on the rank guard alone bounds the error: (1/2)^5 < 5 %
@@ -132,20 +131,18 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     number, about = share_centre(values) if claim.interval == "proportion" else centre(values)
     unknown = max(m.values.unknown, values.unknown)
     notes, ends, outcome = [m.failures.note, about], (-np.inf, np.inf), "inconclusive"
-    if level is None:
-        notes.insert(0, m.reason or ("one seed has no spread" if len(values) == 1 else NO_VALUE))
-    elif claim.interval == "student" and undecidable(values, claim.resolution):
-        notes.insert(0, "all seeds tie and the claim states no resolution, so no spread is known")
+    missing = m.reason or no_interval(claim, values)
+    if level is None or missing:
+        reasons = [missing]
+        notes = [*reasons, *notes]
     else:
         alpha, family = level
         ends, outcome = _decide(claim, values, alpha)
+        reasons = why_open(claim, values, alpha) if outcome == "inconclusive" else []
         notes.append(
-            f"{INTERVAL_AT}{100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
+            f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
         )
-        notes.append(_floor_note(claim, values))
-        notes.append(_seeds_note(claim, values, alpha) if outcome == "inconclusive" else "")
-    if unknown:
-        notes.append(f"{unknown} of {len(values)} seeds have no value and count against")
+        notes += reasons or [resolution_sets_width(claim, values), no_value(values)]
     firm = scale == "paper" and min(len(values) - unknown, m.failures.whole(values)) >= FIRM_SEEDS
     return Verdict(
         **_head(claim),
@@ -158,6 +155,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
         censored=m.values.censored - m.lost,
         note=_note(notes, fingerprint),
         failed=len(m.failures),
+        why="; ".join(reasons) or None,
     )
 
 
@@ -174,31 +172,10 @@ def _decide(claim: Claim, values: PerSeed, alpha: float) -> tuple[tuple[float, f
     return (low, high), "reproduced" if holds else "not reproduced" if fails else "inconclusive"
 
 
-def _floor_note(claim: Claim, values: PerSeed) -> str:
-    used = (
-        claim.interval == "student"
-        and values.is_exact
-        and float(np.std(values.low, ddof=1)) < claim.resolution
-    )
-    return "seeds scatter less than the measurement resolves: its resolution sets the width" if used else ""
-
-
-def _seeds_note(claim: Claim, values: PerSeed, alpha: float) -> str:
-    """What it would take to know: an inconclusive claim is a question of seeds, or it is not."""
-    if claim.interval == "proportion":
-        return ""
-    if claim.side == "within":
-        needed = seeds_to_agree(len(values), claim.bar, alpha, claim.resolution)
-        more = f"what is measured is too coarse: no value could be within the bounds with fewer than {needed} seeds"
-        return more if needed > len(values) else ""
-    needed = seeds_to_decide(values, claim.bar, alpha, claim.resolution)
-    return f"{WOULD_DECIDE}{needed} seeds would decide it" if needed else ""
-
-
 def _identity(m: Measured, fingerprint: str) -> Verdict:
     """Mathematics: the largest error over all cases against a tolerance. No interval, no chance, no Holm."""
     errors = np.maximum(np.abs(m.values.low), np.abs(m.values.high))
-    missing = m.reason or ("" if len(errors) else NO_VALUE)
+    missing = m.reason or ("" if len(errors) else "no case has a value")
     worst = float(errors.max()) if len(errors) else None
     if worst is None:
         outcome: Outcome = "inconclusive"
@@ -216,6 +193,7 @@ def _identity(m: Measured, fingerprint: str) -> Verdict:
         censored=m.values.censored - m.lost,
         note=_note([m.failures.note, missing, unknown], fingerprint),
         failed=len(m.failures),
+        why=missing or None,
     )
 
 
@@ -233,4 +211,4 @@ def _head(claim: Claim) -> dict[str, Any]:
 
 
 def _note(parts: Sequence[str], fingerprint: str) -> str:
-    return "; ".join([part for part in parts if part] + [f"{DEFINITIONS}{fingerprint}"])
+    return "; ".join([part for part in parts if part] + [f"definitions {fingerprint}"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -17,21 +16,13 @@ from conceptlab.errors import InputError, unwritten
 Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
 OUTCOMES = ("reproduced", "not reproduced", "inconclusive")
 STRENGTHS = ("firm", "indicative")
-# How parts of a note begin. These repeat what the numbers beside it show; any other part is a reason.
-INTERVAL_AT = "interval at "
-WOULD_DECIDE = "with this mean and spread "
-DEFINITIONS = "definitions "
-NO_VALUE = "no value"
-_TELLS_NO_REASON = re.compile(
-    rf"value is |{INTERVAL_AT}|{WOULD_DECIDE}|{DEFINITIONS}|{NO_VALUE}$|\d+ of \d+ seeds failed"
-)
 
 
 @dataclass(frozen=True)
 class Verdict:
     """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
     how many seeds of the figure have a member whose training failed, `floor` the lower threshold of a claim that a
-    value lies within two."""
+    value lies within two, `why` what leaves a claim open though its numbers do not show it."""
 
     id: str
     paper: str
@@ -50,6 +41,7 @@ class Verdict:
     note: str
     failed: int = 0
     floor: float | None = None
+    why: str | None = None
 
     def __post_init__(self) -> None:
         # JSON has no NaN and no infinity; an open end is "none".
@@ -64,17 +56,10 @@ class Verdict:
         parts = self.note.split("; ")
         return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
 
-    @property
-    def why(self) -> str:
-        """What leaves the claim open though its numbers do not show it, as where all seeds tie; the first such part of
-        the note. Empty for a claim that is decided, or whose interval plainly straddles the threshold."""
-        reasons = (part for part in self.note.split("; ") if part and not _TELLS_NO_REASON.match(part))
-        return next(reasons, "") if self.verdict == "inconclusive" else ""
-
 
 _KEYS = tuple(field.name for field in fields(Verdict))
-# Written later than the others: a file without them tells of no failure and of one threshold.
-_LATER: dict[str, Any] = {"failed": 0, "floor": None}
+# Written later than the others: a file without them tells of no failure, of one threshold and of no reason.
+_LATER: dict[str, Any] = {"failed": 0, "floor": None, "why": None}
 _TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
 
 
@@ -126,6 +111,7 @@ def _read_entry(entry: object, where: str) -> Verdict:
     sound = (
         all(isinstance(entry[key], str) for key in _TEXTS)
         and all(number is None or _is_number(number) for number in numbers.values())
+        and (entry["why"] is None or isinstance(entry["why"], str))
         and _is_number(entry["threshold"])
         and all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts)
         and entry["verdict"] in OUTCOMES
