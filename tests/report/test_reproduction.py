@@ -94,6 +94,16 @@ def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     assert identity[5].endswith(("case", "cases")), "mathematics has no seeds"
 
 
+def test_an_open_claim_says_what_leaves_it_open(tmp_path):
+    why = "4 seeds are too few; with this mean and spread 9 seeds would decide it"
+    verdicts = [
+        replace(v, why=why if v.verdict == "inconclusive" else None)
+        for v in synthetic.verdicts("okawa2023", "fig5")
+    ]
+    paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
+    assert reproduction(tmp_path, tmp_path).count(f"| ? inconclusive (indicative): {why} |") == 1
+
+
 def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
     note = "value is an upper bound on the median; thresholds 0"
     verdicts = [replace(v, note=note) for v in synthetic.verdicts("okawa2023", "fig5")]

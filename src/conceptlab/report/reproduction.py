@@ -206,6 +206,8 @@ def _claims(paper: Paper, where: str) -> str:
             outcome += " (identity)"
         elif verdict.strength == "indicative":
             outcome += " (indicative)"
+        if verdict.why:
+            outcome += f": {verdict.why}"
         picture = _link(paper.runs[verdict.figure], verdict.figure, where)
         value = value_text(verdict) + (f" ({interval})" if interval else "")
         sentence = f"{verdict.statement} `{verdict.id.removeprefix(f'{paper.study.name}.')}`"
