@@ -85,3 +85,30 @@ def test_what_could_not_be_written_leaves_nothing(here):
     with pytest.raises(InputError), destination(None, "a.png"):
         raise InputError("the disk is full")
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "told"),
+    [
+        (["sample"], "x.jpg", "a PNG picture is written; let its name end in .png"),
+        (["elicit", "--class", "111"], "x.pdf", "a PNG picture is written; let its name end in .png"),
+        (["report"], "x.pdf", "an HTML page is written; let its name end in .html or .htm"),
+        (["reproduction"], "x.html", "a Markdown page is written; let its name end in .md or .markdown"),
+    ],
+)
+def test_a_name_of_another_kind_of_file_is_refused_before_any_work(out, here, capsys, command, name, told):
+    (here / name).write_text("from before")
+    words = [command[0], str(out), *command[1:], "--out", name]
+    assert main(words) == 2
+    assert capsys.readouterr().err.splitlines() == [f"conceptlab: --out {name}: {told}"]
+    assert (here / name).read_text() == "from before"
+
+
+def test_an_inspection_is_no_picture(here, capsys):
+    folder = write_folder(here.parent / "data", {"000": 3, "100": 3})
+    words = ["inspect", str(folder), "--variables", "shape", "--out"]
+    assert main([*words, "page.png"]) == 2
+    assert "--out page.png: an HTML page is written" in capsys.readouterr().err
+    assert main([*words, "page.HTM"]) == 0
+    assert main([*words, "page"]) == 0
+    assert {path.name for path in here.iterdir()} == {"page", "page.HTM"}

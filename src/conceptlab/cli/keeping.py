@@ -27,11 +27,12 @@ def export(options: argparse.Namespace) -> int:
 
 
 def reproduction(options: argparse.Namespace) -> int:
-    from conceptlab.cli.destination import destination
+    from conceptlab.cli.destination import check_destination, destination
     from conceptlab.report.reproduction import reproduction as describe
     from conceptlab.store.files import write_text
 
     named = options.out or (_PAGE if _is_made(_PAGE) else None)
+    check_destination(named, _PAGE.name)
     page = describe(options.path, (named or _PAGE).parent)
     with destination(named, _PAGE.name) as out:
         write_text(out, page)

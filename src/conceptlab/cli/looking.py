@@ -72,7 +72,7 @@ def sample(options: argparse.Namespace) -> int:
     member = _first_member(options.path)
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
-    check_destination(options.out)
+    check_destination(options.out, "samples.png")
     images = (draw(member, prompts, options.step, options.weights).clamp(0, 1) * 255).round().byte()
     with destination(options.out, "samples.png") as out:
         write_sheet(out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
@@ -89,7 +89,7 @@ def elicit(options: argparse.Namespace) -> int:
     from conceptlab.terminal.elicit import ways_table
 
     member = _first_member(options.path)
-    check_destination(options.out)
+    check_destination(options.out, "elicit.png")
     found = ask(member, options.cls, options.n, options.weights)
     title = f"class {found.code}, member {member.id}, seed {member.recipe.seed}"
     OUT.print(ways_table(found.ways, title, probes=1 + (member.recipe.evaluation.second_probe is not None)))

@@ -31,7 +31,7 @@ def inspect(options: argparse.Namespace) -> int:
     notes: list[str] = []
     world = open_data(options.data, _data_options(options), notes.append)
     _keep_out(options.out or Path(_PAGE), options.data)
-    check_destination(options.out)
+    check_destination(options.out, _PAGE)
     found = look(world)
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
     words += ["--train", *found.to_show] if found.to_show else []
