@@ -96,7 +96,7 @@ def elicit(options: argparse.Namespace) -> int:
     OUT.print(found.sentence)
     pictures = (found.images.clamp(0, 1) * 255).round().byte().numpy()
     labels = [found.label(name) for name in found.shown]
-    heading = f"Class {found.code}, asked in {len(labels)} ways (95% intervals over images)"
+    heading = f"Class {found.code}, asked in {len(labels)} ways (95% intervals over images, each by itself)"
     page = labelled_sheet(member.world.on_paper(pictures), labels, heading)
     with destination(options.out, "elicit.png") as out:
         write_atomically(out, lambda path: page.savefig(path, format="png"))

@@ -2,10 +2,15 @@
 
 Every share is one of a few images that one model drew, so it has an interval over images: what lies on both sides of
 `CAN` is not said to be on one of them. Whether models do so in general is for seeds to say, and for claims.
+
+That a model can is said of the best of several ways of asking, and the best of several lies above the line by chance
+more often than any one. So among k ways each must pass at a level of 5 %/k (Bonferroni: ways share their noise, and it
+holds however they depend on each other). What a model does, asked plainly, is one question and needs no such care.
 """
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import pandas as pd
@@ -21,19 +26,21 @@ _LEVEL = 0.05
 _ENOUGH = 32
 
 
-def interval(share: float, images: int) -> tuple[float, float]:
-    """The 95 % interval of a share of images, of which a few may be fractions: where prompts tie, it is their mean."""
-    return share_interval(min(share, 1.0) * images, images, _LEVEL)
+def interval(share: float, images: int, among: int = 1) -> tuple[float, float]:
+    """The 95 % interval of a share of images, of which a few may be fractions: where prompts tie, it is their mean.
+    `among` several shares, of which one is picked out, the intervals of all hold together."""
+    return share_interval(min(share, 1.0) * images, images, _LEVEL / among)
 
 
-def share_text(share: float, images: int) -> str:
-    low, high = interval(share, images)
-    return f"{share:.0%} ({100 * low:.0f} … {high:.0%})"
+def share_text(share: float, images: int, among: int = 1) -> str:
+    low, high = interval(share, images, among)
+    widened = f", widened for a choice among {among} ways" if among > 1 else ""
+    return f"{share:.0%} ({100 * low:.0f} … {high:.0%}{widened})"
 
 
-def _side(share: float, images: int) -> bool | None:
+def _side(share: float, images: int, among: int = 1) -> bool | None:
     """Whether a share is at least `CAN`; None where its interval lies on both sides."""
-    low, high = interval(share, images)
+    low, high = interval(share, images, among)
     return True if low >= CAN else False if high < CAN else None
 
 
@@ -60,20 +67,21 @@ class Elicitation:
     def sentence(self) -> str:
         if not self.draws_since <= self.ways["step"].max():
             return self._unready
-        sides = [_side(*row) for row in zip(self.last["accuracy"], self.last["scored"])]
+        among = len(self.last)
+        sides = [_side(*row, among) for row in zip(self.last["accuracy"], self.last["scored"])]
         asked = self.last[self.last["way"] == ORDINARY].iloc[0]
         does, plainly = _side(asked["read"], asked["scored"]), self._plainly(asked)
         if does:
             return f"It can and does: {plainly}, {self.since(ORDINARY)}."
         if True in sides:
             won = self.last.iloc[sides.index(True)]
-            share = share_text(won["accuracy"], won["scored"])
+            share = share_text(won["accuracy"], won["scored"], among)
             how = f"{plainly}, by {won['way']} ({won['prompt']}) in {share}, {self.since(str(won['way']))}."
             if does is False:
                 return f"It can, but does not: {how}"
             return f"It can; whether it does cannot be told: {how}{self._more(asked)}"
         best = self.last.iloc[0]
-        share = share_text(best["accuracy"], best["scored"])
+        share = share_text(best["accuracy"], best["scored"], among)
         found = f"{plainly}; the best way found, {best['way']}, reaches {share}."
         if does is False and None not in sides:
             return f"It cannot yet: {found}"
@@ -121,10 +129,12 @@ class Elicitation:
             if time == time:
                 return f"since step {time:.0f} at the latest"
         asked = self.ways[(self.ways["way"] == way) & (self.ways["step"] >= self.draws_since)]
-        right = asked["read" if way == ORDINARY else "accuracy"]
-        sure = [bool(_side(share, images)) for share, images in zip(right, asked["scored"])]
-        kept = asked.loc[sure, "step"]
-        return f"at step {int(kept.min())} already" if len(kept) else "at no kept checkpoint"
+        # From the last back to the first that leaves it open: so no luck among many checkpoints dates it too early.
+        asked = asked.sort_values("step", ascending=False)
+        right, among = ("read", 1) if way == ORDINARY else ("accuracy", len(self.last))
+        rows = zip(asked["step"], asked[right], asked["scored"])
+        kept = [step for step, *_ in itertools.takewhile(lambda row: _side(*row[1:], among), rows)]
+        return f"at step {int(kept[-1])} already" if kept else "at no kept checkpoint"
 
     def label(self, shown: str) -> str:
         """The words beside a row of pictures: the way of asking, its prompt, in how many both probes see the class."""

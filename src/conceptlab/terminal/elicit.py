@@ -20,7 +20,8 @@ def ways_table(ways: pd.DataFrame, title: str, *, probes: int = 2) -> Table:
     )
     caption = f"held-out accuracy: {both if probes > 1 else 'what the probe reads as the class'}"
     caption += (
-        "\nbelow it its 95% interval over the images drawn: of this one model, and no verdict over seeds"
+        "\nbelow it its 95% interval over the images drawn, each by itself: of this one model, "
+        "and no verdict over seeds"
     )
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     table.add_column("way")
