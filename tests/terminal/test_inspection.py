@@ -129,3 +129,14 @@ def test_what_was_not_taken_is_told_once_the_data_are_found_to_be_good(tmp_path,
     (folder / "pictures" / "000-000.png").unlink()
     assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
     assert capsys.readouterr().err.startswith("conceptlab: ")
+
+
+def test_images_that_the_table_does_not_list_are_told(tmp_path, capsys):
+    folder = write_folder(tmp_path / "data", everything(4))
+    labels = folder / "labels.csv"
+    labels.write_text("\n".join(labels.read_text().splitlines()[:-2]) + "\n")
+    words = ["inspect", str(folder), "--variables", "shape", "--out", str(tmp_path / "page.html")]
+    assert main(words) == 0
+    assert (
+        f"not listed in {labels}, so left out: 2 images (pictures/111-002.png, …)" in capsys.readouterr().err
+    )

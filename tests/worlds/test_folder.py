@@ -251,3 +251,32 @@ def test_what_is_half_transparent_lies_on_white(tmp_path):
     assert shown.shape == (2, 3, 4, 4)
     assert [(shown[0, channel] == value).all() for channel, value in enumerate((227, 127, 147))] == [True] * 3
     assert (shown[1] == 255).all()
+
+
+def test_images_that_a_table_does_not_list_are_told_and_no_error(tmp_path):
+    folder, told = write_folder(tmp_path / "data", everything(3)), []
+    options = DataOptions(variables=VARIABLES)
+    open_data(folder, options, told.append)
+    assert told == []
+    for name in ("pictures/new.png", "pictures/.hidden.png", "others/a.JPG", "others/notes.txt"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"what is not read may be anything")
+    open_data(folder, options, told.append)
+    where = folder / "labels.csv"
+    assert told == [f"not listed in {where}, so left out: 2 images (others/a.JPG, …)"]
+    (folder / "others" / "a.JPG").unlink()
+    open_data(folder, options, told.append)
+    assert told[1:] == [f"not listed in {where}, so left out: 1 image (pictures/new.png)"]
+
+
+def test_links_are_followed_to_listed_images_and_nowhere_else(tmp_path):
+    folder, told = write_folder(tmp_path / "data", everything(3)), []
+    (folder / "pictures").rename(tmp_path / "disk")
+    (folder / "pictures").symlink_to(tmp_path / "disk")
+    (folder / "again").symlink_to(folder)
+    (tmp_path / "elsewhere").mkdir()
+    (folder / "away").symlink_to(tmp_path / "elsewhere")
+    for place in ("disk", "elsewhere"):
+        (tmp_path / place / "new.png").write_bytes(b"")
+    open_data(folder, DataOptions(variables=VARIABLES), told.append)
+    assert told == [f"not listed in {folder / 'labels.csv'}, so left out: 1 image (pictures/new.png)"]

@@ -79,6 +79,29 @@ def _images(folder: Path) -> list[PurePosixPath]:
     return found
 
 
+def unlisted(folder: Path, listed: Sequence[Path]) -> list[str]:
+    """Images in a folder that its table does not list, relative to it. What cannot be opened is passed over."""
+    real = {parent: os.path.realpath(parent) for parent in {path.parent for path in listed}}
+    known = {_key(real[path.parent], path.name) for path in listed}
+    seen: set[str] = set()
+    found: list[Path] = []
+    # Links are followed only to where listed images lie: others may lead anywhere, or round in a circle.
+    for start in (folder, *sorted(real)):
+        for root, folders, files in os.walk(start):
+            place = os.path.realpath(root)
+            folders[:] = [name for name in folders if not name.startswith(".") and place not in seen]
+            if place not in seen:
+                images = (name for name in files if _is_image(name))
+                found += [Path(root, name) for name in images if _key(place, name) not in known]
+            seen.add(place)
+    return [path.relative_to(folder).as_posix() for path in sorted(found)]
+
+
+def _key(folder: str, name: str) -> tuple[str, str]:
+    """Where a file lies. On some systems a table may write its name in capitals, or ü in another way than the disk."""
+    return folder, unicodedata.normalize("NFC", name).casefold()
+
+
 def _refuse(error: OSError) -> NoReturn:
     """A folder that may not be opened is not one that is not there."""
     raise unusable(error.filename, error)

@@ -19,6 +19,7 @@ from conceptlab.worlds.binning import Variables, check_labels, labels_of, passed
 from conceptlab.worlds.celeba import ATTRIBUTES
 from conceptlab.worlds.folder import LEAST_RESOLUTION, Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
+from conceptlab.worlds.folder_names import unlisted
 from conceptlab.worlds.folder_table import file_column, find_table, read_labels
 from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
@@ -104,6 +105,8 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
         # Loading would stop at the first kind of problem; look for damaged pixels too, then tell all.
         decode(problems, folder, look.readable, look.resolution, look.mode, None)
     problems.stop()
+    if tell is not None and table_name:
+        _tell_unlisted(tell, unlisted(folder, listed), where)
     return Folder(
         folder=str(folder.resolve()),
         table=table_name,
@@ -124,6 +127,13 @@ def _tell_others(tell: Callable[[str], object], names: list[str], attributes: pd
             f"taken for variables: {', '.join(names)}; to take others, too, name all, e.g. --variables "
             f"{shlex.join([*names, *others[:_MOST_TOLD]])}{more}"
         )
+
+
+def _tell_unlisted(tell: Callable[[str], object], images: Sequence[str], where: str) -> None:
+    """No error: a table may choose. But rows that were lost on the way are found out here or nowhere."""
+    if images:
+        shown = f"1 image ({images[0]})" if len(images) == 1 else f"{len(images)} images ({images[0]}, …)"
+        tell(f"not listed in {where}, so left out: {shown}")
 
 
 def _varying(attributes: pd.DataFrame, where: str) -> list[str]:
