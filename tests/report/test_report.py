@@ -306,6 +306,24 @@ def test_a_claim_of_two_thresholds_shows_both() -> None:
     assert 0 < bar["low"] < low < bar["value"] < bar["high"] < high < 100
 
 
+def test_ratios_lie_on_the_scale_on_which_they_were_judged() -> None:
+    """As far from 1 on either side: the bar says so, and the value lies in the middle of its interval."""
+    judged = replace(synthetic.verdicts()[1], threshold=1.0, value=2.0, ci_low=0.5, ci_high=8.0)
+    plain = interval_bar(replace(judged, id="quickstart.held-out"))
+    ratio, own = (interval_bar(replace(judged, id=f"{study}.order")) for study in ("quickstart", "custom"))
+    assert plain is not None
+    assert ratio is not None
+    assert not plain["log"]
+    assert plain["value"] - plain["low"] < (plain["high"] - plain["value"]) / 3
+    assert ratio["log"]
+    assert ratio == own
+    assert ratio["value"] - ratio["low"] == pytest.approx(ratio["high"] - ratio["value"], abs=0.02)
+    assert ratio["thresholds"] == [pytest.approx((ratio["low"] + ratio["value"]) / 2, abs=0.02)]
+    nothing = interval_bar(replace(judged, id="quickstart.order", ci_low=0.0))
+    assert nothing is not None
+    assert nothing["low"] == 0, "no logarithm: the bar is open at this end"
+
+
 def test_training_time_is_that_of_the_members_however_often_the_figure_is_drawn(tmp_path: Path) -> None:
     """A cohort of two that took an hour, drawn later in seconds."""
     run = synthetic.figure_run(
