@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 from PIL import Image
@@ -112,6 +113,19 @@ def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver,
         driver.find_element(By.CSS_SELECTOR, "nav summary").click()
         assert browser.js(listed)
     browser.wait(f"{listed} && !document.querySelector('nav summary').checkVisibility()")
+
+
+def test_a_phone_shows_members_without_scrolling_sideways(driver: WebDriver, tmp_path: Path) -> None:
+    """Two settings, so that every column is there, and long words in one."""
+    recipes = [synthetic.recipe(0), replace(synthetic.recipe(0), steps=1234)]
+    run = synthetic.figure_run(tmp_path / "runs", recipes, steps=(250, 500))
+    browser = Browser(driver, "")
+    table = "document.querySelector('[aria-label=Members]')"
+    with browser.window(420):
+        browser.open(page_of(run, tmp_path).as_uri(), ".members")
+        browser.js(f"{table}.querySelector('.setting-of').textContent = 'train.'.repeat(30)")
+        assert browser.js(f"{table}.scrollWidth <= {table}.clientWidth")
+        assert browser.js(f"{table}.querySelectorAll('tbody tr').length") == 2
 
 
 def test_paper_is_white_and_shows_every_chart_and_column(driver: WebDriver, tmp_path: Path) -> None:
