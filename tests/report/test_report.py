@@ -278,6 +278,16 @@ def test_a_browser_draws_the_charts_without_an_error(made: tuple[Path, Page], tm
     assert shown.count('data-drawn="yes"') == 2
 
 
+@pytest.mark.parametrize("directory", ["/home/somebody/work", ""])
+def test_a_command_of_relative_paths_says_so_and_names_no_folder_of_this_machine(
+    tmp_path: Path, directory: str
+) -> None:
+    run = synthetic.figure_run(tmp_path / "runs", [], **({"directory": directory} if directory else {}))
+    page = report([run], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("It names files by relative paths" in page) == bool(directory)
+    assert "/home/somebody" not in page
+
+
 @pytest.mark.parametrize(
     ("seconds", "said"), [(48.2, "48 s"), (194.3, "3 min 14 s"), (7500, "2 h 05 min"), (None, "–")]
 )
