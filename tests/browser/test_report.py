@@ -115,6 +115,18 @@ def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver,
     browser.wait(f"{listed} && !document.querySelector('nav summary').checkVisibility()")
 
 
+def test_a_small_laptop_shows_all_columns_of_the_claims(driver: WebDriver, tmp_path: Path) -> None:
+    """With the longest words that they hold."""
+    judged = [replace(v, seeds=5, censored=5, verdict="not reproduced") for v in synthetic.verdicts()]
+    judged = [replace(v, value=-0.00724, ci_low=None, ci_high=465000.0) for v in judged]
+    run = synthetic.figure_run(tmp_path / "runs", [], study="bradley2025", figure="fig16", judged=judged)
+    browser = Browser(driver, "")
+    table = "document.querySelector('[aria-label=\"All claims\"]')"
+    with browser.window(1200):
+        browser.open(page_of(run, tmp_path).as_uri(), ".verdicts")
+        assert browser.js(f"{table}.scrollWidth <= {table}.clientWidth")
+
+
 def test_a_phone_shows_members_without_scrolling_sideways(driver: WebDriver, tmp_path: Path) -> None:
     """Two settings, so that every column is there, and long words in one."""
     recipes = [synthetic.recipe(0), replace(synthetic.recipe(0), steps=1234)]
