@@ -278,6 +278,18 @@ def test_a_browser_draws_the_charts_without_an_error(made: tuple[Path, Page], tm
     assert shown.count('data-drawn="yes"') == 2
 
 
+@pytest.mark.parametrize(("study", "told"), [("custom", False), ("quickstart", True)])
+def test_own_data_are_no_changed_setting(tmp_path: Path, study: str, told: bool) -> None:
+    """They are kept among the settings, to tell one study of own data from another."""
+    about = {"world": {"name": "folder"}, "train": {"00": 8}, "test": ["11"]}
+    run = synthetic.figure_run(tmp_path / "runs", [], study=study, settings={"steps": 500, **about})
+    page = report([run], tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<code>steps=500</code>" in page
+    assert ("<code>world=" in page) == told
+    bare = synthetic.figure_run(tmp_path / "bare", [], study="custom", settings=about)
+    assert "Changed settings" not in report([bare], tmp_path / "bare.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("directory", ["/home/somebody/work", ""])
 def test_a_command_of_relative_paths_says_so_and_names_no_folder_of_this_machine(
     tmp_path: Path, directory: str
