@@ -37,7 +37,7 @@ def inspect(options: argparse.Namespace) -> int:
     words += ["--train", *found.to_show] if found.to_show else []
     words += ["--test", *found.to_hold_out] if found.to_hold_out else []
     with destination(options.out, _PAGE) as out:
-        page = inspection_page(found, out, shlex.join(words))
+        page = inspection_page(found, out, shlex.join(words), notes)
     if options.json:
         print_json(found.to_json())
     else:

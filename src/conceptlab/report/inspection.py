@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,8 @@ _SURE = 3
 """A signal of fewer standard errors than this is doubted. Of labels given at random nine in ten stay below."""
 
 
-def inspection_page(found: Inspection, path: Path, command: str) -> Path:
-    """Write the page; `command` trains on these data."""
+def inspection_page(found: Inspection, path: Path, command: str, notes: Sequence[str] = ()) -> Path:
+    """Write the page; `command` trains on these data, `notes` are what was decided when they were opened."""
     page = (
         environment()
         .get_template("inspection.html.jinja")
@@ -36,7 +37,7 @@ def inspection_page(found: Inspection, path: Path, command: str) -> Path:
             title=_title(Path(found.world.where)),
             found=found,
             graph=_graph(found),
-            sentences=sentences(found),
+            sentences=[*sentences(found), *(f"{note[:1].upper()}{note[1:]}." for note in notes)],
             classes=_classes(found),
             hidden=max(0, len(found.classes) - _MOST_ROWS),
             variables=_variables(found),
