@@ -265,3 +265,17 @@ def test_files_may_be_called_like_numbers(tmp_path: Path) -> None:
         Image.new("L", (8, 8), int(name)).save(tmp_path / name, format="PNG")
     (tmp_path / "t.csv").write_text("file,kind\n001,a\n002,a\n10,a\n11,b\n12,b\n13,b\n")
     assert opened(tmp_path, "kind").counts() == {(0,): 3, (1,): 3}
+
+
+@pytest.mark.parametrize(
+    ("columns", "example"),
+    [({"kind": "a", "radius": None}, "'radius/2'"), ({"kind": "a"}, "'kind=NAME:VALUE+VALUE,NAME:VALUE'")],
+)
+def test_where_no_column_can_be_taken_as_it_is_the_example_is_one_that_could_be(tmp_path, columns, example):
+    folder = write_folder(tmp_path / "data", everything(3))
+    labels = pd.read_csv(folder / "labels.csv")
+    rows = {name: value or range(len(labels)) for name, value in columns.items()}
+    labels[["file"]].assign(**rows).to_csv(folder / "labels.csv", index=False)
+    with pytest.raises(InputError, match="no column has between 2 and 10 values") as told:
+        open_data(folder, DataOptions())
+    assert str(told.value).endswith(f"and bin them, e.g. {example}")

@@ -156,8 +156,11 @@ def _variables(texts: Sequence[str], attributes: pd.DataFrame, where: str) -> Va
     if attributes.shape[1] == 0:
         raise InputError(f"{where} has no column beside that of file names; add one for each variable")
     if not chosen:
+        # Numbers, where there are any, as they would be written; values put together under a name otherwise.
+        numbers = passed_over(attributes, ())
+        example = f"'{numbers[0]}'" if numbers else f"'{attributes.columns[0]}=NAME:VALUE+VALUE,NAME:VALUE'"
         raise InputError(
             f"{where}: no column has between 2 and 10 values; choose --variables out of "
-            f"{', '.join(map(str, attributes.columns[:12]))} and bin them, e.g. '{attributes.columns[0]}/2'"
+            f"{', '.join(map(str, attributes.columns[:12]))} and bin them, e.g. {example}"
         )
     return resolve(chosen, attributes, where)
