@@ -233,6 +233,28 @@ def test_samples_are_scrubbed_and_played_through_training(browser: Browser) -> N
     assert browser.js("document.querySelectorAll('#run-sheet .rows.right li').length") == 8
 
 
+def test_long_words_of_own_data_hide_neither_accuracies_nor_curves(browser: Browser) -> None:
+    """Classes of many words, and a legend of two lines, as where accuracies are corrected."""
+    rect = "getBoundingClientRect()"
+    chart = "document.querySelector('#run-accuracy .js-plotly-plot')"
+    with browser.window(1200):
+        browser.open(RUN, "#run-sheet img")
+        browser.wait("document.querySelector('#run-accuracy .legend')")
+        browser.js(
+            "document.querySelectorAll('#run-sheet small')"
+            ".forEach((e) => { e.textContent += ', of many words'.repeat(4); })"
+        )
+        sheet = "document.querySelector('#run-sheet')"
+        browser.wait(f"{sheet}.querySelector('img').complete")
+        assert browser.js(f"{sheet}.scrollWidth <= {sheet}.clientWidth")
+        browser.js(f"Plotly.restyle({chart}, {{name: 'an accuracy that is corrected'}})")
+        browser.wait(f"{chart}.querySelector('.legend').{rect}.height > 30")
+        below = (
+            f"{chart}.querySelector('.legend').{rect}.bottom <= {chart}.querySelector('.nsewdrag').{rect}.top"
+        )
+        browser.wait(below, 5)
+
+
 def test_the_space_can_be_turned_with_the_arrow_keys(browser: Browser) -> None:
     browser.open(RUN, "#run-space .js-plotly-plot .gl-container canvas")
     eye = "document.querySelector('#run-space .js-plotly-plot')._fullLayout.scene.camera.eye.x"
