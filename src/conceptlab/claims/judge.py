@@ -143,12 +143,14 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
             f"interval at {100 * (1 - alpha):.4g} % (Holm, {family} claim{'s' if family > 1 else ''})"
         )
         notes += reasons or [resolution_sets_width(claim, values), no_value(values)]
+    # An end that the data leave open lies where the statistic itself ends: no ratio is below 0, no share above 1.
+    low, high = map(claim.restored, ends) if np.isfinite(ends).any() else (None, None)
     firm = scale == "paper" and min(len(values) - unknown, m.failures.whole(values)) >= FIRM_SEEDS
     return Verdict(
         **_head(claim),
         value=None if number is None else claim.restored(number),
-        ci_low=claim.restored(ends[0]) if np.isfinite(ends[0]) else None,
-        ci_high=claim.restored(ends[1]) if np.isfinite(ends[1]) else None,
+        ci_low=low,
+        ci_high=high,
         verdict=outcome,
         strength="firm" if firm else "indicative",
         seeds=len(values),
