@@ -141,4 +141,6 @@ def test_they_can_be_asked_by_the_probes_that_ship_with_them(study, cls, monkeyp
     member = find_members(SHIPPED / study)[0]
     last = member.checkpoint_steps[-1:]
     monkeypatch.setattr(Member, "checkpoint_steps", property(lambda _: last))
-    assert elicit(member, cls, images=4).sentence.endswith("--n 32 draws more.")
+    heard: list[str] = []
+    assert elicit(member, cls, images=4, tell=heard.append).sentence.endswith("--n 32 draws more.")
+    assert [line.endswith(f"step {last[0]}, 1 of 1") for line in heard] == [True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,13 @@ def test_marks_in_the_list_are_explained(run: FigureRun) -> None:
 def test_the_number_of_a_claim_comes_with_what_it_measures(run: FigureRun, tmp_path: Path) -> None:
     shutil.copytree(run.store.root, tmp_path / "runs")
     figure = Store(tmp_path / "runs").figure("quickstart", "tiny", "emergence")
-    write_claims(figure.path / "claims.json", synthetic.verdicts())
+    why = "4 seeds are too few"
+    write_claims(figure.path / "claims.json", [replace(verdict, why=why) for verdict in synthetic.verdicts()])
     page = show("/run/runs/quickstart/tiny/emergence")
     shown = client(Studio.of([tmp_path / "runs"])).post("/_dash-update-component", json=page, headers=LOCAL)
     for verdict in synthetic.verdicts():
         assert verdict.statistic in str(shown.json)
+    assert str(shown.json).count(f"Because {why}.") == len(synthetic.verdicts())
 
 
 def test_the_command_that_runs_it_again_names_its_folder(run: FigureRun) -> None:

@@ -90,7 +90,8 @@ def elicit(options: argparse.Namespace) -> int:
 
     member = _first_member(options.path)
     check_destination(options.out, "elicit.png")
-    found = ask(member, options.cls, options.n, options.weights)
+    with ERR.status("loading") as waiting:
+        found = ask(member, options.cls, options.n, options.weights, waiting.update)
     title = f"class {found.code}, member {member.id}, seed {member.recipe.seed}"
     OUT.print(ways_table(found.ways, title, probes=1 + (member.recipe.evaluation.second_probe is not None)))
     OUT.print(found.sentence)

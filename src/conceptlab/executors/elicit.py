@@ -11,7 +11,7 @@ model *does* draw a class when it is asked plainly is for its judge alone to say
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -32,8 +32,14 @@ from conceptlab.recipe import Part
 from conceptlab.store import Member, Store
 
 
-def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -> Elicitation:
-    """Ask every kept checkpoint of a member for a class."""
+def elicit(
+    member: Member,
+    given: str,
+    images: int = 32,
+    weights: str = "raw",
+    tell: Callable[[str], object] = lambda doing: None,
+) -> Elicitation:
+    """Ask every kept checkpoint of a member for a class; `tell` hears what is being done, which may take a minute."""
     if images < 4:
         raise InputError(
             f"--n {images}: at least 4 images are needed, half of them to choose a way of asking"
@@ -46,14 +52,19 @@ def elicit(member: Member, given: str, images: int = 32, weights: str = "raw") -
     asked = sum(len(family.prompts(context, images)) for family in families)
     check_drawn(images, asked, member.world.image_shape)
     found, drawn, live = [], {}, None
-    for step in member.checkpoint_steps:
+    steps = member.checkpoint_steps
+    for number, step in enumerate(steps, 1):
+        tell(
+            f"asking for {code} in {asked} prompts of {images} images: step {step}, {number} of {len(steps)}"
+        )
         live = _observed(member, context, step, weights, families)
         rows = [row for family in families for row in family.rows(live)]
         found += [{"step": step, **way} for way in _ways(rows, families)]
         drawn = dict(live.images)
     assert live is not None
     donor = f"embedding of step {live.step}"
-    for step in member.checkpoint_steps[:-1]:
+    for step in steps[:-1]:
+        tell(f"asking step {step} with the {donor}")
         rows = patched_rows(live, step, member.weights(step), Family([code], images))
         found += [
             {

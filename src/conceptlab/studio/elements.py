@@ -73,6 +73,7 @@ def verdict_row(verdict: Verdict) -> html.Li:
             html.P([verdict_mark(verdict), html.Span(verdict.strength, className="tag")]),
             html.P(verdict.statement, className="statement"),
             html.P([*numbers, html.Span(f"  {seeds}", className="muted")], className="numbers"),
+            *([html.P(f"Because {verdict.why}.", className="hint")] if verdict.why else []),
             html.P(verdict.statistic, className="hint"),
         ]
     )
