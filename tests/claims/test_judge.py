@@ -107,6 +107,7 @@ def test_scales_are_shown_in_the_units_of_the_statistic():
     judged = verdict([2.0, 8.0, 4.0, 4.0, 4.0], transform="log", threshold=1.0)
     assert judged.value == pytest.approx(4.0)
     assert judged.ci_low * judged.ci_high == pytest.approx(16.0)
+    assert (judged.transform, verdict([1.0, 2.0, 3.0]).transform) == ("log", "none")
     perfect = verdict([1.0, 1.0, 0.9, 1.0, 0.8], transform="fisher", threshold=0.5)
     assert perfect.verdict == "reproduced"
     assert perfect.ci_high < 1

@@ -27,7 +27,18 @@ from conceptlab.claims import (
 from conceptlab.errors import InputError
 
 KEYS = ["id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high"]
-KEYS += ["threshold", "verdict", "strength", "seeds", "censored", "note", "failed", "floor", "why"]
+KEYS += [
+    "threshold",
+    "verdict",
+    "strength",
+    "seeds",
+    "censored",
+    "note",
+    "failed",
+    "floor",
+    "why",
+    "transform",
+]
 
 
 def verdict(**changes) -> Verdict:
@@ -69,9 +80,9 @@ def test_others_may_read_the_file(tmp_path):
     assert write_claims(tmp_path / "claims.json", [verdict()]).stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("lacks", [("failed",), ("floor", "why"), ("failed", "floor", "why")])
+@pytest.mark.parametrize("lacks", [("failed",), ("transform",), ("floor", "why"), ("failed", "floor", "why")])
 def test_a_file_from_before_a_field_was_written_tells_nothing_of_it(tmp_path, lacks):
-    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread"}
+    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread", "transform": "log"}
     path = write_claims(tmp_path / "claims.json", [verdict(verdict="inconclusive", **later)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))
     assert {key: entry[key] for key in later} == later

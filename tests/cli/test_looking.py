@@ -16,7 +16,7 @@ from tests.figures import synthetic
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
-    "strength", "seeds", "censored", "note", "failed", "floor", "why",
+    "strength", "seeds", "censored", "note", "failed", "floor", "why", "transform",
 }  # fmt: skip
 
 

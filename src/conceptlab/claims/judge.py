@@ -209,6 +209,7 @@ def _head(claim: Claim) -> dict[str, Any]:
         "statistic": f"{claim.statistic}; claimed {claim.criterion}",
         "threshold": claim.threshold,
         "floor": claim.floor,
+        "transform": claim.transform,
     }
 
 

@@ -22,7 +22,8 @@ STRENGTHS = ("firm", "indicative")
 class Verdict:
     """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
     how many seeds of the figure have a member whose training failed, `floor` the lower threshold of a claim that a
-    value lies within two, `why` what leaves a claim open though its numbers do not show it."""
+    value lies within two, `why` what leaves a claim open though its numbers do not show it, `transform` the scale on
+    which its interval was taken: that of ratios is logarithmic."""
 
     id: str
     paper: str
@@ -42,6 +43,7 @@ class Verdict:
     failed: int = 0
     floor: float | None = None
     why: str | None = None
+    transform: str = "none"
 
     def __post_init__(self) -> None:
         # JSON has no NaN and no infinity; an open end is "none".
@@ -58,9 +60,10 @@ class Verdict:
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
-# Written later than the others: a file without them tells of no failure, of one threshold and of no reason.
-_LATER: dict[str, Any] = {"failed": 0, "floor": None, "why": None}
-_TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note")
+# Written later than the others: a file without them tells of no failure, of one threshold, of no reason and of no
+# transform.
+_LATER: dict[str, Any] = {"failed": 0, "floor": None, "why": None, "transform": "none"}
+_TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note", "transform")
 
 
 def to_json(verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:

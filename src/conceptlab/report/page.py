@@ -16,9 +16,9 @@ from conceptlab.claims import Verdict, interval_text, threshold_text, unit_text,
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
 from conceptlab.plain import flat
+from conceptlab.report.bars import interval_bar
 from conceptlab.report.embed import embedded, is_narrow, packed, read_picture
 from conceptlab.report.once import Once
-from conceptlab.report.scales import is_log, scaled
 from conceptlab.report.training import Training, training
 from conceptlab.report.words import breakable, duration, number, setting_text
 from conceptlab.store import FigureRun, Signature
@@ -245,29 +245,6 @@ def _curves(parts: Sequence[FigurePart]) -> list[Any]:
     if not any(charts):
         return []
     return [chart and {**chart, "layout": {**chart["layout"], "showlegend": False}} for chart in charts]
-
-
-def interval_bar(verdict: Verdict) -> dict[str, Any] | None:
-    """Where value, interval and threshold lie on a line from 0 to 100; None where there is no interval to draw."""
-    if not interval_text(verdict):
-        return None
-    numbers = (verdict.threshold, verdict.floor, verdict.ci_low, verdict.ci_high, verdict.value)
-    known = [y for x in numbers if (y := scaled(verdict, x)) is not None]
-    low, high = min(known), max(known)
-    room = 0.18 * (high - low) or 0.5
-    low, high = low - room, high + room
-
-    def place(x: float | None, missing: float) -> float:
-        y = scaled(verdict, x)
-        return missing if y is None else round(100 * (y - low) / (high - low), 2)
-
-    return {
-        "low": place(verdict.ci_low, 0.0),
-        "high": place(verdict.ci_high, 100.0),
-        "value": None if verdict.value is None else place(verdict.value, 0.0),
-        "log": is_log(verdict),
-        "thresholds": [place(x, 0.0) for x in (verdict.floor, verdict.threshold) if x is not None],
-    }
 
 
 def environment() -> jinja2.Environment:
