@@ -36,7 +36,7 @@ def draw_across(results: Results, tables: Tables) -> Picture:
             figures.band(row[0], levels[levels["setting"] == setting], line, x="level", y="pixel_reach")
         row[0].set_xlabel("noise level, -log SNR")
         row[0].set_ylabel("pixel reach, of a global average")
-        row[0].set_ylim(bottom=0)
+        row[0].set_ylim(0, 1.05 * row[0].get_ylim()[1])  # room above, where all lie at one height
         figures.panel(row[1], letters[1], "Reach, time")
         _against_time(row[1], members, "reach", "pixel reach, high noise", looks)
         figures.panel(row[2], letters[2], "Orthogonality, time")
