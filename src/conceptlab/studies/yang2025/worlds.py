@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -36,13 +36,14 @@ class _Size:
     steps: int
     evaluations: int
     shown: int  # images of a class at an evaluation
+    precision: Literal["float32", "bfloat16"] = "float32"
 
 
 _FILM = {"name": "film", "channels": [24, 48], "embedding_kind": "mlp"}
 _SIZES: dict[Scale, _Size] = {
     "tiny": _Size(16, 12, 24, {"name": "film", "channels": [8, 16], "embedding_kind": "mlp"}, 2e-3, 12, 3, 4),
     "small": _Size(16, 1, 512, _FILM, 2e-3, 600, 24, 16),
-    "paper": _Size(32, 1, 1740, {"name": "park2024"}, 1e-3, 3000, 40, 32),
+    "paper": _Size(32, 1, 1740, {"name": "park2024"}, 1e-3, 3000, 40, 32, "bfloat16"),
 }
 
 
@@ -104,6 +105,7 @@ def _recipe(scale: Scale, world: dict[str, Any], seed: int) -> Recipe:
             second_probe=None,
             shown=0,
         ),
+        precision=size.precision,
         seed=seed,
     )
 
