@@ -16,27 +16,34 @@ import triton.language as tl
 @triton.jit
 def forward_kernel(
     x, taps, bias, y, height, channels, outputs,
-    TURNED: tl.constexpr, BIAS: tl.constexpr,
+    TURNED: tl.constexpr, BIAS: tl.constexpr, OUTPUTS_FIRST: tl.constexpr,
     IMAGES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    """A box of images × rows × whole width: for each tap and block of channels one product of matrices."""
+    """A box of images × rows × whole width: for each tap and block of channels one product of matrices, pixels ×
+    outputs or, where there are many outputs, outputs × pixels: the same numbers, but the compiler divides the work
+    among warps otherwise."""
     member, column = tl.program_id(2), tl.program_id(1) * BN
     pieces = tl.cdiv(height, ROWS)
     image, top = (tl.program_id(0) // pieces) * IMAGES, (tl.program_id(0) % pieces) * ROWS
-    total = tl.zeros((IMAGES * ROWS * WIDTH, BN), dtype=tl.float32)
+    pixels: tl.constexpr = IMAGES * ROWS * WIDTH
+    total = tl.zeros((BN, pixels) if OUTPUTS_FIRST else (pixels, BN), dtype=tl.float32)
     # Taps run fastest, because neighbouring taps read nearly the same pixels.
     for i in range(9 * tl.cdiv(channels, BK)):
         tap, channel = i % 9, (i // 9) * BK
-        a = x.load([member, image, top + tap // 3 - 1, tap % 3 - 1, channel])
+        a = x.load([member, image, top + tap // 3 - 1, tap % 3 - 1, channel]).reshape(pixels, BK)
         if TURNED:
             b = tl.trans(taps.load([member, 8 - tap, column, channel]).reshape(BN, BK))
         else:
             b = taps.load([member, tap, channel, column]).reshape(BK, BN)
-        total = tl.dot(a.reshape(IMAGES * ROWS * WIDTH, BK), b, total)
+        if OUTPUTS_FIRST:
+            total = tl.dot(tl.trans(b), tl.trans(a), total)
+        else:
+            total = tl.dot(a, b, total)
+    found = tl.trans(total) if OUTPUTS_FIRST else total
     if BIAS:
         output = column + tl.arange(0, BN)
-        total += tl.load(bias + member * outputs + output, mask=output < outputs, other=0.0)[None, :]
-    y.store([member, image, top, 0, column], total.to(y.dtype).reshape(1, IMAGES, ROWS, WIDTH, BN))
+        found += tl.load(bias + member * outputs + output, mask=output < outputs, other=0.0)[None, :]
+    y.store([member, image, top, 0, column], found.to(y.dtype).reshape(1, IMAGES, ROWS, WIDTH, BN))
 
 
 @triton.jit
