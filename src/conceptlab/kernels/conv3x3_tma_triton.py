@@ -35,10 +35,7 @@ def forward_kernel(
             b = tl.trans(taps.load([member, 8 - tap, column, channel]).reshape(BN, BK))
         else:
             b = taps.load([member, tap, channel, column]).reshape(BK, BN)
-        if OUTPUTS_FIRST:
-            total = tl.dot(tl.trans(b), tl.trans(a), total)
-        else:
-            total = tl.dot(a, b, total)
+        total = tl.dot(tl.trans(b), tl.trans(a), total) if OUTPUTS_FIRST else tl.dot(a, b, total)
     found = tl.trans(total) if OUTPUTS_FIRST else total
     if BIAS:
         output = column + tl.arange(0, BN)
