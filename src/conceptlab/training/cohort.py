@@ -21,7 +21,7 @@ from conceptlab.diffusion import Process
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
-from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled
+from conceptlab.training.accelerate import CapturedCall, CapturedStep, compiled, safe_attention
 from conceptlab.training.cost import once_for_all_seeds, world_of
 from conceptlab.training.data import TrainingData
 from conceptlab.training.draws import Draws
@@ -47,6 +47,7 @@ class Cohort:
             )
         self.recipes, self.recipe = list(recipes), recipes[0]
         self.device = torch.device(device)
+        safe_attention(self.device)
         self.dtype = torch.bfloat16 if self.recipe.precision == "bfloat16" else torch.float32
         pairs = [_modules(recipe) for recipe in recipes]
         parts = [nn.ModuleDict(dict(zip(("denoiser", "process"), pair))) for pair in pairs]
