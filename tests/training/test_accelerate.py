@@ -35,9 +35,9 @@ def test_gradients_of_attention_are_right_however_low_the_scores(score):
 
     def gradients(device: str, dtype: torch.dtype) -> tuple[torch.Tensor, ...]:
         leaves = [part.to(device, dtype).requires_grad_() for part in (query, key, value)]
-        return torch.autograd.grad(
-            F.scaled_dot_product_attention(*leaves), leaves, to_result.to(device, dtype)
-        )
+        q, k, v = leaves
+        result = F.scaled_dot_product_attention(q, k, v)
+        return torch.autograd.grad(result, leaves, to_result.to(device, dtype))
 
     for found, exact in zip(gradients("cuda", torch.bfloat16), gradients("cpu", torch.float64)):
         assert torch.isfinite(found).all()

@@ -158,7 +158,7 @@ STUDY = Study(
         Figure(
             "masking",
             "Underspecification",
-            f"where class {TARGET} goes when a share of the red images hide their colour",
+            f"class {TARGET} when a share of the red images hide their colour: when it comes, and how it ends",
             figure_tables("accuracy", "coordinate"),
             draw_masking,
             masking_sweep,

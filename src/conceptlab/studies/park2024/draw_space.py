@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.figures import Line
 from conceptlab.studies.park2024 import drawing
 from conceptlab.studies.park2024.recipes import TARGET
 from conceptlab.studies.park2024.tables import curve, signal_of
@@ -175,29 +174,54 @@ def _examples(ax: Axes, world: World, count: int = 5) -> None:
 
 @figures.house()
 def draw_masking(results: Results, tables: Tables) -> Picture:
-    """Where class 11 goes when a share of the red images hide their colour."""
+    """Class 11 when a share of the red images hide their colour: (a) its accuracy over training, (b) when models can
+    draw it and when they do, (c) how often they do in the end."""
     curves, times = tables["curves"], tables["times"]
-    page = figures.figure(columns=2, height=2.6)
-    axes = page.subplots(1, 3, width_ratios=(1.2, 1, 0.8))
-    figures.panel(axes[0], "a", "Concept space")
-    drawing.space_axes(axes[0])
-    drawing.draw_paths(axes[0], curves, times, "hidden")
-    drawing.colour_bar(page, axes[0], curves["hidden"], "red images with hidden colour")
-    figures.panel(axes[1], "b", "Accuracy of class 11")
-    figures.accuracy_axes(axes[1])
     shades = drawing.colours(curves["hidden"])
+    page = figures.figure(columns=2, height=2.6)
+    over_time, when, at_end = page.subplots(1, 3, width_ratios=(1.25, 1, 1))
+    figures.panel(over_time, "a", "Accuracy of class 11")
+    figures.accuracy_axes(over_time)
     for value, runs in curves.groupby("hidden", sort=True):
-        figures.band(axes[1], figures.select(runs, "accuracy", cls=TARGET), Line(shades[float(str(value))]))
-    figures.panel(axes[2], "c", "At the end")
+        share = float(str(value))
+        rows = drawing.since_drawn(
+            figures.select(runs, "accuracy", cls=TARGET), times[times["hidden"] == value]
+        )
+        mean = rows.groupby("step")["value"].mean()
+        over_time.plot(mean.index, mean, color=shades[share], lw=1.3)
+    over_time.set_xlim(0, float(curves["step"].max()))
+    drawing.colour_bar(page, over_time, curves["hidden"], "red images with hidden colour")
+    figures.panel(when, "b", "First drawn")
+    _times_by_share(when, times)
+    figures.panel(at_end, "c", "At the end")
     for _, run in times.groupby("seed"):
-        axes[2].plot(run["hidden"], run["final_behaviour"], "-", color="#c9cdd3", lw=0.8, zorder=1)
+        at_end.plot(run["hidden"], run["final_behaviour"], "-", color="#c9cdd3", lw=0.8, zorder=1)
     for run in times.to_dict("records"):
-        axes[2].plot(run["hidden"], run["final_behaviour"], "o", ms=4, color=shades[run["hidden"]])
-    axes[2].set_ylim(-0.03, 1.03)
-    axes[2].set_xlabel("hidden share")
-    axes[2].set_ylabel("final accuracy of 11")
+        at_end.plot(run["hidden"], run["final_behaviour"], "o", ms=4, color=shades[run["hidden"]])
+    at_end.set_ylim(-0.03, 1.03)
+    at_end.set_ylabel("final accuracy of 11")
+    for ax in (when, at_end):
+        ax.set_xlabel("hidden share")
+        ax.set_xticks(sorted(shades), [f"{share:g}" for share in sorted(shades)])
     separation = ", ".join(f"{value:g}" for value in sorted(times["separation"].unique()))
-    drawing.seeds_caption(
-        page, curves, f"Separation {separation}. a: dashed, training classes; solid, class 11."
-    )
+    late = " Open: not within the run." if times[["capability", "behaviour"]].isna().any(axis=None) else ""
+    text = f"Separation {separation}. a: means. {drawing.since_text(times)}"
+    way = "b: right half of the time, asked plainly or for a bluer blue."
+    drawing.seeds_caption(page, curves, f"{text} {way}{late}", bands=False)
     return page
+
+
+def _times_by_share(ax: Axes, times: pd.DataFrame) -> None:
+    """When each seed can draw class 11 and when it does; an open mark at the end of the run where it never does."""
+    shares = sorted(times["hidden"].unique())
+    aside = 0.12 * (shares[1] - shares[0] if len(shares) > 1 else 1)
+    for side, kind, line in ((-1, "capability", drawing.CAPABILITY), (1, "behaviour", drawing.BEHAVIOUR)):
+        reached = times[kind].notna()
+        for rows, face in ((times[reached], line.colour), (times[~reached], "none")):
+            at = rows[kind].fillna(rows["last"])
+            ax.plot(rows["hidden"] + side * aside, at, line.marker, ms=3.5, mfc=face, mec=line.colour)
+        ax.plot([], [], line.marker, ms=3.5, color=line.colour, label=line.label)
+    ax.set_ylim(0, 1.2 * float(times["last"].max()))  # with room for names
+    ax.set_yticks([step for step in ax.get_yticks() if step <= 1.1 * times["last"].max()])
+    ax.set_ylabel("training step")
+    ax.legend(loc="upper left", ncols=2, handletextpad=0.1, columnspacing=0.8, borderaxespad=0.1)
