@@ -60,7 +60,7 @@ def test_a_member_has_everything_it_should(whole):
     assert [entry["event"] for entry in member.log()][-1] == "complete"
     took = [entry["seconds"] for entry in member.log() if entry["event"] == "evaluated"]
     assert len(took) == 4
-    assert all(0 < one[part] < 60 for one in took for part in ("drawing", "measuring", "writing"))
+    assert all(0 < one[part] < 60 for one in took for part in ("training", "drawing", "measuring", "writing"))
     for weights in ("raw", "ema"):
         model = member.model(weights=weights)
         assert model(torch.zeros(1, 3, 8, 8), torch.ones(1), torch.zeros(1, 6)).shape == (1, 3, 8, 8)

@@ -90,7 +90,7 @@ class _Run:
         self.measurements = build(recipes[0].evaluation.measurements)
         self.states = States()
         self.started = time.perf_counter()
-        self.spent: dict[str, float] = {}  # seconds of an evaluation, all members together
+        self.spent: dict[str, float] = {}  # seconds up to and in an evaluation, all members together
         # A squared error of 1 is that of predicting nothing, so the first losses can be judged, too.
         self.least_losses = [1.0 if recipe.loss == "mse" else math.inf for recipe in recipes]
         for context, writer in zip(self.contexts, self.writers):
@@ -105,9 +105,12 @@ class _Run:
         for goal in recipe.evaluation_steps():
             if goal <= step:
                 continue
+            begun = time.perf_counter()
             self._advance(goal - step)
+            losses = self.cohort.take_losses()  # a GPU has trained once they are known
+            self.spent = {"training": time.perf_counter() - begun}
             step = goal
-            self._evaluate(step)
+            self._evaluate(step, losses)
             if not self.alive:
                 # Nothing is left to train; the steps that are not made are done with all the same.
                 self.report([w.recipe.hash for w in self.writers], recipe.steps - step)
@@ -135,8 +138,7 @@ class _Run:
             steps -= stride
             self.report([w.recipe.hash for w in self.writers], stride)
 
-    def _evaluate(self, step: int) -> None:
-        losses = self.cohort.take_losses()
+    def _evaluate(self, step: int, losses: Sequence[float]) -> None:
         for index in [i for i in self.alive if not math.isfinite(losses[i])]:
             reason = "the training loss is not finite"
             self.states.wait()  # a member that ended keeps none
@@ -152,7 +154,7 @@ class _Run:
         self._watch(step, losses)
         self.cohort.settle()
         rows = {index: [_loss_row(step, losses[index])] for index in self.alive}
-        self.spent = {"drawing": 0.0, "measuring": 0.0}
+        self.spent |= {"drawing": 0.0, "measuring": 0.0}
         for weights in self.cohort.recipe.evaluation.weights:
             for index, found in self._measure(step, weights).items():
                 rows[index] += found
