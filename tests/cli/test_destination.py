@@ -67,6 +67,11 @@ def test_a_page_written_by_hand_is_not_taken_for_one_to_make_anew(here, monkeypa
     assert capsys.readouterr().out.splitlines()[-1] == "reproduction: REPRODUCTION-2.md"
 
 
+def test_a_number_at_the_end_of_a_name_is_no_kind_of_file(out, here):
+    assert main(["sample", str(out / "quickstart"), "--n", "1", "--out", "sheet-0.4"]) == 0
+    assert (here / "sheet-0.4").read_bytes().startswith(b"\x89PNG")
+
+
 def test_what_a_user_names_is_overwritten(out, here):
     (here / "mine.png").write_text("from before")
     assert main(["sample", str(out / "quickstart"), "--n", "1", "--out", "mine.png"]) == 0

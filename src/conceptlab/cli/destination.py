@@ -30,9 +30,10 @@ def check_destination(named: Path | None, default: str) -> None:
 
 
 def _check_ending(named: Path, default: str) -> None:
-    """A name that promises another kind of file would mislead who opens it. One without an ending promises none."""
+    """A name that promises another kind of file would mislead who opens it. One without an ending promises none, nor
+    does one that ends in a number, as `sheet-0.4`."""
     kind, endings = _KINDS[Path(default).suffix]
-    if named.suffix and named.suffix.lower() not in endings:
+    if named.suffix[1:2].isalpha() and named.suffix.lower() not in endings:
         raise InputError(f"--out {named}: {kind} is written; let its name end in {' or '.join(endings)}")
 
 
