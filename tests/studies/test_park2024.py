@@ -21,6 +21,7 @@ from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.park2024 import STUDY
 from conceptlab.studies.park2024.recipes import SIZES, sweep
+from conceptlab.studies.park2024.twins import pairs
 from conceptlab.studies.study import Results
 from tests.examples import run_script
 from tests.notebooks import run_notebook
@@ -39,9 +40,11 @@ def runs(tmp_path_factory) -> dict[str, FigureRun]:
 
 
 def test_every_figure_is_drawn_and_judged_from_shared_members(runs):
-    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking", "sampling"}
+    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking", "sampling", "twins"}
     members = {member for r in runs.values() for member in r.manifest["members"]}
-    assert len(members) == 8, "four of the sweep, two masked, two to check the sampling"
+    assert len(members) == 10, (
+        "four of the sweep, two masked, two to check the sampling, two trained once more"
+    )
     for id_, figure_run in runs.items():
         assert [p.stem for p in figure_run.pictures] == [id_]
         assert len(figure_run.verdicts) == len(STUDY.figure(id_).claims)
@@ -65,6 +68,14 @@ def test_every_way_of_asking_was_measured_and_patches_belong_to_kept_steps(runs)
     assert set(capable.loc[capable["variable"] == "patch", "step"]) == set(kept)
     winners = runs["elicitation"].tables["winners"]
     assert (winners["prompt"] != "").all()
+
+
+def test_twins_are_equal_on_a_cpu(runs):
+    found = pairs(runs["twins"].tables["runs"], "accuracy")
+    assert list(found["seed"]) == list(SEEDS)
+    assert (found["once"] == found["again"]).all()
+    once, again = (runs["twins"].members[i].metrics.query("measure == 'loss'")["value"] for i in (0, 2))
+    assert list(once) == list(again)
 
 
 def test_members_that_were_not_asked_in_other_ways_are_refused_in_words(runs):

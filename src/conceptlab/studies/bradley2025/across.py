@@ -8,7 +8,6 @@ colour), looked into at the end of their training (`studies.inside`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from conceptlab.measures import draws_by, emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_across import draw_across
 from conceptlab.studies.bradley2025.settings import PAPER
-from conceptlab.studies.inside import looked_into
 from conceptlab.studies.okawa2023 import recipes as okawa2023
 from conceptlab.studies.okawa2023.settings import SWEEP_SEEDS
 from conceptlab.studies.park2024 import recipes as park2024
@@ -30,15 +28,10 @@ THRESHOLD = 0.5
 
 def _recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     networks = okawa2023.ablation(scale, seeds[: SWEEP_SEEDS[scale]])
-    separations = [looked_into(_plain(recipe), scale) for recipe in park2024.sweep(scale, seeds)]
+    separations = park2024.once_more(park2024.sweep(scale, seeds), scale)
     if scale == "tiny":  # one network of each paper proves the pipeline
         return [networks[0], *separations[: len(seeds)]]
     return networks + separations
-
-
-def _plain(recipe: Recipe) -> Recipe:
-    """Measured for its accuracy alone: what else park2024 asks of its sweep costs a third of its training."""
-    return replace(recipe, evaluation=replace(recipe.evaluation, measurements=({"name": "accuracy"},)))
 
 
 def setting_of(recipe: Recipe, scale: Scale) -> tuple[str, str]:

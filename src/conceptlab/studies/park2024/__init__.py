@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab.claims import Claim
 from conceptlab.errors import InputError
-from conceptlab.studies.park2024 import claims, sampling
+from conceptlab.studies.park2024 import claims, sampling, twins
 from conceptlab.studies.park2024.draw_capability import (
     draw_elicitation,
     draw_fig2,
@@ -165,6 +165,7 @@ STUDY = Study(
             claims.MASKING,
         ),
         sampling.FIGURE,
+        twins.FIGURE,
     ),
     seeds={"tiny": 2, "small": 4, "paper": 5},
 )

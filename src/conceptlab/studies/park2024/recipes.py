@@ -13,10 +13,11 @@ curves come from it; every difference is a setting (see docs/park2024.md):
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from conceptlab.recipe import Evaluation, Masking, Optimiser, Part, Recipe
+from conceptlab.studies.inside import looked_into
 from conceptlab.studies.study import Scale
 
 TRAIN = ("00", "01", "10")
@@ -92,6 +93,18 @@ _RESOLUTION = {"tiny": 16, "small": 16, "paper": 32}
 def sweep(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
     """Colour separation × seed: every numbered figure."""
     return [_recipe(scale, d, seed) for d in SIZES[scale].separations for seed in seeds]
+
+
+def once_more(recipes: Sequence[Recipe], scale: Scale) -> list[Recipe]:
+    """The same training, measured for its accuracy alone, because all that is asked of the sweep costs a third of it,
+    and looked into at the end: a second sweep, for `twins` and for `bradley2025.across`."""
+    return [
+        looked_into(
+            replace(recipe, evaluation=replace(recipe.evaluation, measurements=({"name": "accuracy"},))),
+            scale,
+        )
+        for recipe in recipes
+    ]
 
 
 def elicited_sweep(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:

@@ -39,8 +39,9 @@ def figure_tables(*measures: str, times: bool = True) -> Maker:
     return make
 
 
-def curves(results: Results) -> pd.DataFrame:
-    """All measurements of the raw weights, with the colour separation and the share of hidden colours of the run."""
+def curves(results: Results, *more: str) -> pd.DataFrame:
+    """All measurements of the raw weights, with the colour separation and the share of hidden colours of the run, and
+    `more` columns."""
     metrics = results.metrics
     recipes = {member.id: member.recipe for member in results.members}
     separation = {
@@ -51,7 +52,7 @@ def curves(results: Results) -> pd.DataFrame:
     table = metrics[metrics["weights"] == "raw"].assign(
         separation=metrics["member"].map(separation), hidden=metrics["member"].map(hidden)
     )
-    return table[_COLUMNS]
+    return table[[*more, *_COLUMNS]]
 
 
 def signals(members: Sequence[Member]) -> pd.DataFrame:

@@ -43,7 +43,7 @@ _FILM = {"name": "film", "channels": [24, 48], "embedding_kind": "mlp"}
 _SIZES: dict[Scale, _Size] = {
     "tiny": _Size(16, 12, 24, {"name": "film", "channels": [8, 16], "embedding_kind": "mlp"}, 2e-3, 12, 3, 4),
     "small": _Size(16, 1, 512, _FILM, 2e-3, 600, 24, 16),
-    # Concepts of circles are half learnt between steps 14 and 277: seen in 40 runs of 3,000 steps that a fault ended early.
+    # Concepts of circles are half learnt between steps 14 and 277: seen in 40 longer runs that a fault ended early.
     "paper": _Size(32, 1, 1740, {"name": "park2024"}, 1e-3, 1000, 40, 32, "bfloat16"),
 }
 

@@ -1,0 +1,166 @@
+"""`park2024.twins`: how much of when a model behaves is its seed?
+
+Every recipe is trained twice: data, noise and initial weights are the same, and only what is asked at evaluations
+differs. On one CPU twins are equal to the bit. On a GPU they lie in cohorts of other sizes, whose sums are rounded
+otherwise; what grows out of that is chance that no seed decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Picture
+
+from conceptlab import figures
+from conceptlab.recipe import Recipe
+from conceptlab.studies.park2024 import drawing
+from conceptlab.studies.park2024.recipes import SIZES, once_more, sweep
+from conceptlab.studies.park2024.tables import curve, curves, drawing_from, reached
+from conceptlab.studies.study import Figure, Results, Scale, Tables
+
+LATE = 10
+"""Evaluations at the end over which an accuracy is taken: one alone is a snapshot of a network that still moves."""
+
+
+def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
+    """The sweep and its twins; where a CPU trains them, and they are equal, of one separation only."""
+    every = sweep(scale, seeds)
+    if scale != "paper":
+        one = SIZES[scale].separations[1]
+        every = [recipe for recipe in every if recipe.world["colour_separation"] == one]
+    return [*every, *once_more(every, scale)]
+
+
+def tables(results: Results) -> dict[str, pd.DataFrame]:
+    """`runs`: for each member when it behaves (NaN: never) and how it ends; `spread`: how far times lie apart."""
+    again = {member.id for member in results.members if _is_looked_into(member.recipe)}
+    rows = [
+        {
+            "separation": float(run["separation"].iloc[0]),
+            "seed": int(run["seed"].iloc[0]),
+            "twin": "again" if member in again else "once",
+            "behaviour": reached(curve(run, "accuracy"), drawing_from(run)),
+            "accuracy": float(curve(run, "accuracy").iloc[-LATE:].mean()),
+            "end": float(run["step"].max()),
+        }
+        for member, run in curves(results, "member").groupby("member", sort=True)
+    ]
+    runs = pd.DataFrame(rows).sort_values(["separation", "seed", "twin"], ignore_index=True)
+    return {"runs": runs, "spread": spread(pairs(runs, "behaviour"))}
+
+
+def _is_looked_into(recipe: Recipe) -> bool:
+    """Which of two twins is it? Whatever was set for both."""
+    return any(part["name"] == "locality" for part in recipe.evaluation.measurements)
+
+
+def pairs(runs: pd.DataFrame, column: str) -> pd.DataFrame:
+    """`once` and `again`, a row for each separation and seed of which both twins are there."""
+    wide = runs.pivot(index=["separation", "seed"], columns="twin", values=column)
+    there = runs.pivot(index=["separation", "seed"], columns="twin", values="end").notna().all(axis=1)
+    return wide[there].reset_index()
+
+
+def spread(times: pd.DataFrame) -> pd.DataFrame:
+    """The standard deviation of log times by separation: of twins about their mean, and of seeds about theirs. Pairs of
+    which one is never reached are left out of both: how far they lie apart is not known."""
+    known = times.dropna(subset=["once", "again"])
+    rows = []
+    for separation, own in known.groupby("separation", sort=True):
+        logs = np.log(own[["once", "again"]].to_numpy(dtype=float))
+        twins = math.sqrt(np.mean((logs[:, 0] - logs[:, 1]) ** 2) / 2)
+        seeds = math.sqrt(np.mean(logs.var(axis=0, ddof=1))) if len(logs) > 1 else math.nan
+        rows.append((separation, twins, seeds, len(logs)))
+    return pd.DataFrame(rows, columns=["separation", "twins", "seeds", "pairs"])
+
+
+def pooled(found: pd.DataFrame, column: str) -> float:
+    """One standard deviation of all separations: the root of the mean variance, each counted by its pairs."""
+    known = found.dropna(subset=[column])
+    return math.sqrt(np.average(known[column] ** 2, weights=known["pairs"])) if len(known) else math.nan
+
+
+@figures.house()
+def draw_twins(results: Results, tables: Tables) -> Picture:
+    """(a) when class 11 is drawn by a network and by its twin, (b) how often in the end, (c) how far times of twins and
+    of seeds lie apart."""
+    runs, apart = tables["runs"], tables["spread"]
+    page = figures.figure(columns=2, height=2.6)
+    when, end, by_separation = page.subplots(1, 3, width_ratios=(1.25, 1, 1))
+    shades = drawing.colours(runs["separation"])
+    figures.panel(when, "a", "Step of behaviour")
+    _times(when, pairs(runs, "behaviour"), float(runs["end"].max()), shades)
+    drawing.colour_bar(page, when, runs["separation"], "colour separation")
+    figures.panel(end, "b", "Accuracy at the end")
+    accuracies = pairs(runs, "accuracy")
+    end.scatter(accuracies["once"], accuracies["again"], s=14, c=_colours(accuracies, shades), lw=0, zorder=3)
+    _diagonal(end, (-0.03, 1.03))
+    figures.panel(by_separation, "c", "Spread of log times")
+    for column, line in (("seeds", drawing.TRAINING), ("twins", drawing.BEHAVIOUR)):
+        looks = {"color": line.colour, "marker": line.marker, "ms": 4, "lw": 1.2}
+        by_separation.plot(apart["separation"], apart[column], label=f"of {column}", **looks)
+    by_separation.set_xlim(runs["separation"].min() - 0.02, runs["separation"].max() + 0.02)
+    by_separation.set_ylim(bottom=0)
+    by_separation.set_xlabel("colour separation")
+    by_separation.set_ylabel("standard deviation")
+    by_separation.legend(loc="best")
+    missing = int(pairs(runs, "behaviour").isna().any(axis=1).sum())
+    figures.caption(page, _caption(runs, apart, missing))
+    return page
+
+
+def _caption(runs: pd.DataFrame, apart: pd.DataFrame, missing: int) -> str:
+    count = len(pairs(runs, "end"))
+    late = " Open: not within the run." if missing else ""
+    text = f"{count} recipes, each trained twice. a: class 11, for three evaluations in a row.{late}"
+    text = f"{text} b: mean of the last {LATE} evaluations."
+    if apart.empty:
+        return f"{text} c: nothing was learnt."
+    both = f"{pooled(apart, 'twins'):.2f} of twins, {pooled(apart, 'seeds'):.2f} of seeds"
+    return f"{text} c: of the {int(apart['pairs'].sum())} pairs that both behave; all together {both}."
+
+
+def _times(ax: Axes, times: pd.DataFrame, last: float, shades: dict[float, drawing.Colour]) -> None:
+    """One twin's time against the other's; what was never reached lies at the edge, as an open mark."""
+    edge = 1.15 * last
+    reached_both = times[["once", "again"]].notna().all(axis=1)
+    for rows, open_ in ((times[reached_both], False), (times[~reached_both], True)):
+        at, colours = rows[["once", "again"]].fillna(edge), _colours(rows, shades)
+        looks = {"facecolors": "none", "edgecolors": colours, "lw": 1.0} if open_ else {"c": colours, "lw": 0}
+        ax.scatter(at["once"], at["again"], s=14, zorder=3, **looks)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    known = times[["once", "again"]].to_numpy(dtype=float)
+    low = 0.8 * float(np.nanmin(known)) if np.isfinite(known).any() else last / 10
+    _diagonal(ax, (low, 1.12 * edge))
+    ticks = figures.log_ticks(low, last)
+    ax.set_xticks(ticks, [f"{step:g}" for step in ticks])
+    ax.set_yticks(ticks, [f"{step:g}" for step in ticks])
+    ax.minorticks_off()
+
+
+def _colours(rows: pd.DataFrame, shades: dict[float, drawing.Colour]) -> list[drawing.Colour]:
+    return [shades[float(value)] for value in rows["separation"]]
+
+
+def _diagonal(ax: Axes, limits: tuple[float, float]) -> None:
+    """Where twins that are equal lie."""
+    ax.plot(limits, limits, color="#c9cdd3", lw=0.8, zorder=1)
+    ax.set_xlim(limits)
+    ax.set_ylim(limits)
+    ax.set_xlabel("one")
+    ax.set_ylabel("its twin")
+
+
+FIGURE = Figure(
+    "twins",
+    "The same recipe twice",
+    "when class 11 is drawn and how it ends in networks of one recipe that only rounding tells apart",
+    tables,
+    draw_twins,
+    recipes,
+)
