@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from conceptlab.executors.probes import probe_hash
 from conceptlab.store import FigureRun, Store
 from conceptlab.studies import Order, run
 from conceptlab.studies.bradley2025 import STUDY
@@ -144,6 +145,9 @@ def test_what_members_are_told_is_all_that_sets_them_apart(scale):
         alike = replace(other, world=places.world, evaluation=places.evaluation)
         assert alike == places
         assert replace(build(**other.world), told="location") == build(**places.world)  # type: ignore[type-var]
+        assert probe_hash(other.world, other.evaluation.probe) == probe_hash(
+            places.world, places.evaluation.probe
+        ), "one detector judges them all"
     # Only at paper scale are the colours those of the world as it is, so that places are experiment 1 itself.
     assert (places == experiment(scale, "1", 3, seed=0)) == (scale == "paper")
 

@@ -56,9 +56,11 @@ def _told(scale: Scale, what: str, seed: int) -> Recipe:
     size = SIZES[scale]
     plain = experiment(scale, "1", size.sweep_trained, seed)
     coloured = plain.with_settings({"world.colours": COLOURS[scale], **TOLD_TRAINING[scale]})
-    # The world's own colours and what it tells by itself: then it is the member of `length`.
-    if what == "location" and build_world(**coloured.world) == build_world(**plain.world):
-        return plain
+    if build_world(**coloured.world) == build_world(**plain.world):
+        # The world's own colours: then its detector is that of `length`, and, told places, so is the member.
+        if what == "location":
+            return plain
+        coloured = replace(coloured, world=plain.world)
     # Locality and composition ask about places.
     length = _measurements(scale)[:1]
     return replace(
