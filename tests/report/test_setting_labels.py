@@ -67,6 +67,18 @@ def test_two_settings_of_many_keys_are_told_in_full():
     ]
 
 
+def test_members_of_several_worlds_are_told_by_it_and_by_what_differs_within_it():
+    circles = {"world.name": "circles", "denoiser.name": "park2024", "batch": 32, "separation": 0.1}
+    shapes = {"world.name": "shapes", "denoiser.name": "okawa2023", "batch": 64, "sizes": [0.5, 0.3]}
+    found = labels(circles, {**circles, "separation": 0.2}, shapes, {**shapes, "told": "class"})
+    assert found == [
+        "world.name = circles; separation = 0.1",
+        "world.name = circles; separation = 0.2",
+        "world.name = shapes",
+        "world.name = shapes; told = class",
+    ]
+
+
 def test_long_numbers_are_rounded_unless_that_makes_two_settings_one():
     third = 0.33166666666666667
     assert labels({"shares.00": third, "shares.01": 0.005}, {"shares.00": None, "shares.01": 0.3}) == [

@@ -12,6 +12,7 @@ from conceptlab.store import METRIC_COLUMNS, Member
 _HIDDEN = (*METRIC_COLUMNS, "member", "seed", "start.seed", "distance")
 # Settings of each class, told in a list.
 _LISTS = ("train", "shares")
+_WORLD = "world.name"
 # With more keys than this only what a member does not share with most others is told.
 _MOST_KEYS = 4
 
@@ -21,13 +22,32 @@ def setting_labels(table: pd.DataFrame, members: Sequence[Member]) -> dict[str, 
     measured of them."""
     varying = [c for c in table.columns if c not in _HIDDEN and not c.startswith("evaluation.")]
     first = table.drop_duplicates("member").set_index("member")[varying].astype(object)
-    several = {key for key in varying if first[key].dropna().astype(str).nunique() > 1}
-    told = {str(member): _told(row.dropna().to_dict(), several) for member, row in first.iterrows()}
-    told = _without_what_is_common(told)
+    told = {member: own for rows in _by_world(first) for member, own in _told_apart(rows).items()}
     exact, short = ({m: _in_words(own, text) for m, own in told.items()} for text in (str, _short))
     # Rounded numbers are easier to read, unless they made two settings one.
     labels = short if len(set(short.values())) == len(set(exact.values())) else exact
     return {member.id: labels.get(member.id, "") for member in members}
+
+
+def _by_world(settings: pd.DataFrame) -> list[pd.DataFrame]:
+    """Of members of several worlds only what differs within each: the worlds differ in nearly everything, and their
+    names say so."""
+    if _WORLD not in settings:
+        return [settings]
+    worlds = [rows for _, rows in settings.groupby(_WORLD, sort=False)]
+    return [rows[[c for c in rows if c == _WORLD or _differs(rows[c])]] for rows in worlds]
+
+
+def _differs(column: pd.Series) -> bool:
+    return column.astype(str).nunique(dropna=False) > 1
+
+
+def _told_apart(settings: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """What each member is told by, first of all its world where there are several."""
+    several = {str(key) for key in settings if settings[key].dropna().astype(str).nunique() > 1}
+    told = {str(member): _told(row.dropna().to_dict(), several) for member, row in settings.iterrows()}
+    worlds = {member: {_WORLD: own.pop(_WORLD)} if _WORLD in own else {} for member, own in told.items()}
+    return {member: worlds[member] | own for member, own in _without_what_is_common(told).items()}
 
 
 def _told(settings: Mapping[Any, Any], several: set[str]) -> dict[str, Any]:
