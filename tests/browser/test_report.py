@@ -127,6 +127,16 @@ def test_a_small_laptop_shows_all_columns_of_the_claims(driver: WebDriver, tmp_p
         assert browser.js(f"{table}.scrollWidth <= {table}.clientWidth")
 
 
+def test_a_phone_sets_censored_seeds_apart_from_their_number(driver: WebDriver, tmp_path: Path) -> None:
+    judged = [replace(v, seeds=5, failed=1, censored=3) for v in synthetic.verdicts()]
+    run = synthetic.figure_run(tmp_path / "runs", [], judged=judged)
+    browser = Browser(driver, "")
+    with browser.window(420):
+        browser.open(page_of(run, tmp_path).as_uri(), ".verdicts")
+        said = browser.js("document.querySelector('.verdicts tbody td:last-child').innerText")
+        assert said == "5 seeds (1 failed) (3 censored)"
+
+
 def test_a_phone_shows_members_without_scrolling_sideways(driver: WebDriver, tmp_path: Path) -> None:
     """Two settings, so that every column is there, and long words in one."""
     recipes = [synthetic.recipe(0), replace(synthetic.recipe(0), steps=1234)]
