@@ -58,6 +58,12 @@ def test_of_one_switch_after_the_other_only_what_is_switched_is_told():
     ]
 
 
+def test_a_class_that_one_training_set_lacks_has_no_images_in_it():
+    base = {"train.1": 10, "train.2": 10, "network": "unet", "labelled": "one", "rate": 0.1}
+    found = labels(base, {**base, "network": "cells"}, {**base, "train.1": 20, "train.2": None})
+    assert found[1:] == ["network = cells", "train 1: 20, 2: none"]
+
+
 def test_two_settings_of_many_keys_are_told_in_full():
     one = {"a": 1, "b": 2, "c": 3, "d": 4, "e": 5}
     other = {key: value + 1 for key, value in one.items()}

@@ -62,20 +62,21 @@ def _without_what_is_common(told: Mapping[str, Mapping[str, Any]]) -> dict[str, 
     """Where one setting after the other is switched, the base has all of them, and others what they do not share with
     it. It is what most members have, key by key, if some have just that."""
     keys = list(dict.fromkeys(key for own in told.values() for key in own))
-    rows = pd.DataFrame({m: {key: str(own.get(key, _DEFAULT)) for key in keys} for m, own in told.items()}).T
+    rows = pd.DataFrame({m: {key: str(_value(own, key)) for key in keys} for m, own in told.items()}).T
     settings = rows.drop_duplicates() if len(keys) else rows
     common = {key: settings[key].mode()[0] for key in keys}
     is_base = (rows == pd.Series(common, dtype=object)).all(axis=1) if len(keys) else pd.Series(dtype=bool)
     if len(keys) <= _MOST_KEYS or len(settings) < 3 or not is_base.any():
         return {m: dict(own) for m, own in told.items()}
     return {
-        m: {key: own.get(key, _DEFAULT) for key in keys if str(own.get(key, _DEFAULT)) != common[key]}
-        or dict(own)
+        m: {key: _value(own, key) for key in keys if str(_value(own, key)) != common[key]} or dict(own)
         for m, own in told.items()
     }
 
 
-_DEFAULT = "default"
+def _value(own: Mapping[str, Any], key: str) -> Any:
+    """Of a class that is not named training has no image; of anything else that is not, the default holds."""
+    return own.get(key, "none" if key.startswith("train.") else "default")
 
 
 def _in_words(settings: Mapping[str, Any], text: Callable[[Any], str]) -> str:
