@@ -69,6 +69,14 @@ def test_every_figure_makes_tables_and_draws_them(id_: str, micro: Results) -> N
     assert len(judge(figure.claims, tables, "tiny")) == len(figure.claims)
 
 
+def test_figure_3_tells_its_bars_from_the_small_starts_of_the_claim(micro: Results) -> None:
+    """One layer swings from starts of the usual size in two dimensions, and not from those the claim is about."""
+    figure = STUDY.figure("fig3")
+    picture = figure.draw(micro, figure.tables(micro))
+    caption = " ".join(picture.get_supxlabel().split())
+    assert "of small starts of one layer, which its claim is about, 0 of 6 do." in caption
+
+
 def test_clear_starts_are_the_reference_runs() -> None:
     """OOD loss at the turning points of the reference runs, gradient descent on U."""
     for example, levels in (
