@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.report import report
 from conceptlab.report.words import duration
 from conceptlab.store import FigureRun
@@ -239,6 +240,15 @@ def test_a_sweep_offers_its_settings(tmp_path: Path) -> None:
     )
     assert "optimiser.learning_rate = 0.002" in page.text
     assert len(charts(page)) == 4
+
+
+def test_classes_of_each_world_are_read_in_their_own_order(tmp_path: Path) -> None:
+    circles = Recipe(
+        world={"name": "circles"}, train=dict.fromkeys(("00", "01", "10"), 500), evaluation=Evaluation(2)
+    )
+    run = synthetic.figure_run(tmp_path, [synthetic.recipe(0), circles], steps=(500, 1000))
+    text = read(report([run], tmp_path / "report.html")).text
+    assert "A class such as 111 reads (shape, size, colour), one such as 11 reads (colour, size)." in text
 
 
 def test_a_paper_stays_below_twelve_megabytes(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Training:
     settings: list[Setting] = field(default_factory=list)
     timelines: list[Timeline] = field(default_factory=list)
     probes: list[dict[str, Any]] = field(default_factory=list)
-    order: str = ""
+    reads: list[tuple[str, str]] = field(default_factory=list)
     differences: dict[str, Any] = field(default_factory=dict)
     config: str = ""
     environment: dict[str, str] = field(default_factory=dict)
@@ -80,7 +80,7 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
         remedy = "can be shown yet; the figure's command trains them" if waiting else "can be read"
         found.notes.append(f"None of the {len(ids)} members {remedy}.")
         return found
-    found.order = usable[0].world.space.order
+    found.reads = _reads(usable)
     found.differences = usable[0].recipe.differences()
     found.config = json.dumps(usable[0].recipe.to_dict(), indent=1, ensure_ascii=False)
     found.environment = _environment(usable, found.problems)
@@ -107,6 +107,12 @@ def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: i
     if timeline_budget:
         _add_timelines(found, usable, labels, timeline_budget)
     return found
+
+
+def _reads(members: Sequence[Member]) -> list[tuple[str, str]]:
+    """How classes are read: an example with its variables in order, for each kind of world there is."""
+    spaces = {member.world.space.order: member.world.space for member in members}
+    return [(space.code(list(space)[-1]), order) for order, space in spaces.items()]
 
 
 def _readable(run: FigureRun, ids: Sequence[str], found: Training) -> list[Member]:
