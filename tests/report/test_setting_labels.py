@@ -32,6 +32,14 @@ def test_settings_are_told_in_words_and_keep_apart_what_differs():
     ]
 
 
+def test_what_is_hidden_is_told_in_words():
+    hidden = {"variable": "colour", "classes": ["00", "01"], "share": 0.25, "value": 0.0}
+    assert labels({"masking": []}, {"masking": [hidden]}) == [
+        "nothing hidden",
+        "colour hidden in 0.25 of 00, 01",
+    ]
+
+
 def test_where_only_seeds_differ_there_is_nothing_to_tell():
     assert labels({}, {"seed": 1}) == ["", ""]
 

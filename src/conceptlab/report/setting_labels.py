@@ -88,9 +88,18 @@ def _in_words(settings: Mapping[str, Any], text: Callable[[Any], str]) -> str:
             words.append(f"{name} " + ", ".join(f"{cls}: {text(value)}" for cls, value in own.items()))
     words += ["fine-tuned"] if "fine-tuned" in settings else []
     for key, value in settings.items():
-        if key != "fine-tuned" and not key.startswith(tuple(f"{name}." for name in _LISTS)):
+        if key == "masking":
+            words.append(_hidden(value))
+        elif key != "fine-tuned" and not key.startswith(tuple(f"{name}." for name in _LISTS)):
             words.append(f"{key} = {text(value)}")
     return "; ".join(words)
+
+
+def _hidden(maskings: Sequence[Mapping[str, Any]]) -> str:
+    """`colour hidden in 0.25 of 00, 01`."""
+    return ", ".join(
+        f"{m['variable']} hidden in {m['share']:g} of {', '.join(m['classes'])}" for m in maskings
+    ) or ("nothing hidden")
 
 
 def _short(value: Any) -> str:
