@@ -112,9 +112,8 @@ def forget(device: torch.device) -> None:
     if device.type != "cuda":
         return
     torch.compiler.reset()
-    torch.backends.cuda.enable_cudnn_sdp(
-        True
-    )  # a cohort switches it off, and a loop that comes next would not
+    # A cohort switches it off, and a loop that comes next would not.
+    torch.backends.cuda.enable_cudnn_sdp(True)
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats(device)
 
