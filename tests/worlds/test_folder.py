@@ -16,6 +16,7 @@ from PIL import Image
 from conceptlab.concepts import Split
 from conceptlab.errors import InputError
 from conceptlab.worlds import DataOptions, build, open_data
+from conceptlab.worlds.folder_table import read_table
 from conceptlab.worlds.labelled import PARTS, load, part_bounds
 from tests.image_folder import VARIABLES, everything, opened, state_of, write_folder, write_table
 
@@ -118,6 +119,13 @@ def test_same_seed_same_draws_and_selection_is_the_data_set(folder):
     assert torch.equal(whole.images, world.stored()[chosen.factors["row"]].float() / 255)
     assert torch.equal(whole.conditions, chosen.conditions)
     assert torch.equal(whole.labels, chosen.labels)
+
+
+def test_texts_of_json_lines_may_hold_line_separators(tmp_path):
+    """Captions from the web do, and JSON need not escape them."""
+    lines = [json.dumps({"file": name, "caption": "a\u2028b\x85c"}, ensure_ascii=False) for name in "xy"]
+    (tmp_path / "t.jsonl").write_text("\r\n".join(lines) + "\n\n", encoding="utf-8")
+    assert read_table(tmp_path / "t.jsonl")["caption"].tolist() == ["a\u2028b\x85c"] * 2
 
 
 def test_settings_survive_json(folder):

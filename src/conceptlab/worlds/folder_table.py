@@ -125,7 +125,8 @@ def _csv(path: Path) -> pd.DataFrame:
 
 def _json_lines(path: Path) -> pd.DataFrame:
     rows = []
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+    # Not splitlines: it also cuts where a text holds a line separator (U+2028), which JSON leaves as it is.
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), start=1):
         if not line.strip():
             continue
         try:
