@@ -194,6 +194,27 @@ def test_a_continuous_condition_needs_numbers(folder):
         opened(folder, "shape", "colour", continuous=("colour",))
 
 
+def test_a_continuous_value_needs_an_image_that_tells_its_number(tmp_path):
+    """Its condition would be NaN, and what a model draws for that would be judged all the same."""
+    folder = write_folder(tmp_path / "data", {"000": 4, "001": 4, "100": 4, "101": 4})
+    table = pd.read_csv(folder / "labels.csv")
+    table["amount"] = [1, 2, 1, 2] * 4
+    table.loc[::4, ["shape", "amount"]] = ["square", 3]  # the only squares, and the only ones with 3
+    write_table(folder / "labels.csv", table)
+    with pytest.raises(InputError, match=r"continuous variable without images \(1\): amount=3\. The other"):
+        opened(folder, "shape=circle,triangle", "amount", continuous=("amount",))
+    assert len(opened(folder, "shape=circle,triangle", "amount").space) == 6
+
+
+def test_a_continuous_variable_has_more_than_one_number(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 4, "100": 4})
+    table = pd.read_csv(folder / "labels.csv")
+    table["amount"] = ["1", "1.0"] * 4
+    write_table(folder / "labels.csv", table)
+    with pytest.raises(InputError, match=r"always the same number \(1\): amount\. A number that never"):
+        opened(folder, "shape", "amount", continuous=("amount",))
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -29,6 +29,7 @@ from conceptlab.errors import InputError
 from conceptlab.worlds import checks
 from conceptlab.worlds.base import Samples, World, class_index, derived_seed, freeze_fields
 from conceptlab.worlds.binning import Variables, check_labels, column_of, is_binned, labels_of
+from conceptlab.worlds.continuous import check_numbers, column_numbers, read_numbers
 from conceptlab.worlds.problems import Problems
 
 # Shares of a class's images that train a probe and validate it; the rest train models.
@@ -252,13 +253,16 @@ def _load(world: LabelledWorld) -> Loaded:
         sizes = " × ".join(map(str, world.space.sizes))
         remedy = "Take fewer variables, or bin them more coarsely."
         problems.add("too many combinations", f"{sizes} = {len(world.space)}, at most {MOST_CLASSES}", remedy)
-    numbers = _numbers(problems, world, source.table)
+    columns = read_numbers(problems, world.continuous, source.table)
     problems.stop()
     kept = np.flatnonzero((labels >= 0).all(1))
     if not len(kept):
         raise InputError(
             f"{world.where}: no image has a value of every variable; choose other variables or bins"
         )
+    numbers = {column: values[kept] for column, values in columns.items()}
+    check_numbers(problems, world.variables, numbers, labels[kept])
+    problems.stop()
     shape = (len(kept), *world.image_shape)
     name = cache.key(source.identity, list(shape), hashlib.sha256(kept.tobytes()).hexdigest())
     pixels = cache.array("images", name, shape, np.uint8, lambda out: source.fill(kept, out))
@@ -268,28 +272,14 @@ def _load(world: LabelledWorld) -> Loaded:
     return Loaded(
         [source.names[row] for row in kept.tolist()],
         labels[kept],
-        {column: values[kept] for column, values in numbers.items()},
-        {name: _number(source.table[name])[kept] for name, own in world.variables if is_binned(own)},
+        numbers,
+        {name: column_numbers(source.table[name])[kept] for name, own in world.variables if is_binned(own)},
         pixels,
         np.asarray(digests),
         order,
         np.searchsorted(index[order], np.arange(len(world.space) + 1)),
         len(labels) - len(kept),
     )
-
-
-def _numbers(problems: Problems, world: LabelledWorld, table: pd.DataFrame) -> dict[str, np.ndarray]:
-    found = {}
-    for name in world.continuous:
-        found[name] = _number(table[name])
-        if (~np.isfinite(found[name]) & table[name].notna().to_numpy()).any():
-            remedy = "Only numbers can be a continuous condition; leave it out of --continuous."
-            problems.add("continuous variables that are not numbers", name, remedy)
-    return found
-
-
-def _number(column: pd.Series) -> np.ndarray:
-    return pd.to_numeric(column, errors="coerce").to_numpy(float)
 
 
 def _digest(pixels: np.ndarray, out: np.ndarray) -> None:
