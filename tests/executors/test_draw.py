@@ -24,3 +24,9 @@ def test_words_in_place_of_numbers_are_answered_with_as_many_as_there_are(variab
     example = str(caught.value).split("e.g. ")[1].split(" ")[0]
     assert example.count(",") == count - 1
     parse_prompt(world, f"000;{example}", 1)
+
+
+def test_entries_are_replaced_once():
+    """Of two lists of numbers neither can be meant more than the other."""
+    with pytest.raises(InputError, match=r"^prompt '000;size=1; size=2' gives size twice; leave one of them"):
+        parse_prompt(build("shapes"), "000;size=1; size=2", 1)

@@ -20,6 +20,7 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
     name, *changes = text.split(";")
     cls = world.space.parse(name)
     condition = world.condition(cls).clone()
+    changed: set[str] = set()
     for change in changes:
         variable, _, numbers = change.partition("=")
         part = world.condition_parts.get(variable.strip())
@@ -36,6 +37,9 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
             raise InputError(
                 f"prompt '{text}': {variable} takes {part.stop - part.start} numbers, not {len(values)}"
             )
+        if variable.strip() in changed:
+            raise InputError(f"prompt '{text}' gives {variable.strip()} twice; leave one of them out")
+        changed.add(variable.strip())
         condition[part] = values
     return Prompt(text, condition, images, stream=world.space.code(cls))
 
