@@ -39,6 +39,15 @@ def test_every_way_of_writing_a_class_means_the_same():
     assert SHAPES.name((0, 1, 1)) == "shape=circle,size=small,colour=blue"
 
 
+def test_a_code_means_its_class_whatever_values_are_called():
+    """Of the months `1` to `12`, code 1 is the second."""
+    months = ConceptSpace([Variable("month", tuple(str(number) for number in range(1, 13)))])
+    assert [months.parse(months.code(cls)) for cls in months] == list(months)
+    assert months.parse("month=1") == (0,)
+    with pytest.raises(InputError, match=r"no value at place 12, only at 0 to 11; write month=12"):
+        months.parse("12")
+
+
 def test_order_is_the_declared_one():
     turned = ConceptSpace([Variable("colour", ("red", "blue")), Variable("shape", ("circle", "triangle"))])
     assert turned.name(turned.parse("10")) == "colour=blue,shape=circle"

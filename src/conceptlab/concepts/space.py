@@ -127,7 +127,7 @@ class ConceptSpace:
         # Digits alone are unambiguous only while every variable has at most ten values.
         if text.isdecimal() and max(self.sizes) <= 10:
             return [int(digit) for digit in text]
-        return [text]
+        return [_position(text)]
 
     @property
     def order(self) -> str:
@@ -168,7 +168,7 @@ class ConceptSpace:
 
 
 def _position(part: str) -> int | str:
-    """In a tuple digits are positions, even where a value happens to be named by digits."""
+    """In a tuple, of one too, digits are positions, even where a value happens to be named by digits."""
     return int(part) if _is_position(part.strip()) else part.strip()
 
 
