@@ -48,6 +48,13 @@ def test_a_code_means_its_class_whatever_values_are_called():
         months.parse("12")
 
 
+def test_names_of_values_may_hold_a_hyphen():
+    clothes = [Variable("kind", ("cap", "t-shirt")), Variable("colour", ("red", "blue-green"))]
+    space = ConceptSpace(clothes)
+    assert space.parse("t-shirt, blue-green") == space.parse("1-1") == (1, 1)
+    assert ConceptSpace(clothes[:1]).parse("t-shirt") == (1,)
+
+
 def test_order_is_the_declared_one():
     turned = ConceptSpace([Variable("colour", ("red", "blue")), Variable("shape", ("circle", "triangle"))])
     assert turned.name(turned.parse("10")) == "colour=blue,shape=circle"

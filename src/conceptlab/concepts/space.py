@@ -121,7 +121,10 @@ class ConceptSpace:
             if len({name for name, _, _ in pairs}) < len(pairs):
                 raise InputError(f"class '{text}' names a variable twice")
             return {name.strip(): value.strip() for name, _, value in pairs}
-        for separator in ("-", ","):
+        if len(self.concepts) == 1 and text in self.concepts[0].values and not _is_position(text):
+            return [text]
+        # Names may hold a hyphen, as in `t-shirt,red`; what a comma parts is parted by nothing else.
+        for separator in (",", "-"):
             if separator in text:
                 return [_position(part) for part in text.split(separator)]
         # Digits alone are unambiguous only while every variable has at most ten values.
