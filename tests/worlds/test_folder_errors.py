@@ -189,6 +189,13 @@ def test_a_resolution_of_nothing_is_not_one_that_is_left_out(tmp_path, resolutio
     assert "\n" not in str(caught.value)
 
 
+def test_a_table_is_named_once(folder):
+    with pytest.raises(
+        InputError, match=r"^--table: for a folder, and .*labels\.csv is a table itself; leave it"
+    ):
+        opened(folder / "labels.csv", table="other.csv")
+
+
 def test_a_continuous_condition_needs_numbers(folder):
     with pytest.raises(InputError, match="continuous variables that are not numbers"):
         opened(folder, "shape", "colour", continuous=("colour",))

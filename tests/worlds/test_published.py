@@ -126,3 +126,14 @@ def test_a_celeba_folder_is_a_folder_with_a_table(tmp_path):
     assert sum(world.counts().values()) == 36
     with pytest.raises(InputError, match=r"choose --variables, e\.g\. Male Smiling"):
         open_data(folder, DataOptions())
+
+
+def test_options_of_folders_are_refused_and_not_passed_over(tmp_path):
+    """Who asks for grey images must not train on coloured ones."""
+    path = tmp_path / "dsprites.npz"
+    write_dsprites(path)
+    asked = DataOptions(variables=("shape",), mode="L", files="file")
+    with pytest.raises(
+        InputError, match=r"^--mode, --files: for a folder, and .*\.npz is a file of images; leave"
+    ):
+        open_data(path, asked)

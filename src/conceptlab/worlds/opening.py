@@ -49,8 +49,18 @@ def open_data(path: Path, options: DataOptions, tell: Callable[[str], object] | 
             f"{path} does not exist; name a folder of images, a table of them, an .npz or an .h5 file"
         )
     published = path.suffix.lower() in (".npz", ".h5", ".hdf5")
+    _refuse_unused(path, options, published)
     world = _published(path, options) if published else _folder(path, options, tell)
     return dataclasses.replace(world, fingerprint=load_anew(world).fingerprint)  # pyright: ignore
+
+
+def _refuse_unused(path: Path, options: DataOptions, published: bool) -> None:
+    """Nobody may be left to think that an option counted which what he named has no use for."""
+    unused = ("mode", "table", "files", "folders") if published else () if path.is_dir() else ("table",)
+    given = [name for name in unused if getattr(options, name)]
+    if given:
+        kind = "a file of images" if published else "a table itself"
+        raise InputError(f"--{', --'.join(given)}: for a folder, and {path} is {kind}; leave it out")
 
 
 def _published(path: Path, options: DataOptions) -> LabelledWorld:
