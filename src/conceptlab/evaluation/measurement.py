@@ -182,6 +182,26 @@ def observe(
     return [(pictures, *found) for pictures, found in zip(drawn, seen)]
 
 
+def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
+    """What all measurements found. Two numbers under one name cannot be told apart: claims would be judged on both."""
+    rows: list[Row] = []
+    finders: dict[Row, str] = {}
+    for measurement, part in zip(measurements, live.context.recipe.evaluation.measurements, strict=True):
+        for row in measurement.rows(live):
+            name = row._replace(value=0.0)
+            if name in finders:
+                about = ", ".join(
+                    word for word in (f"class {row.cls}" if row.cls else "", row.variable) if word
+                )
+                raise InputError(
+                    f"measurement '{part['name']}' finds '{row.measure}' ({about or 'of no class'}), which "
+                    f"'{finders[name]}' found already; leave one of them out, or let yours call its measure otherwise"
+                )
+            finders[name] = part["name"]
+            rows.append(row)
+    return rows
+
+
 def sights(context: Context, images: Mapping[str, Tensor]) -> tuple[Seen, Seen, Seen]:
     """What the judge sees in the images of each prompt, what of it the second probe sees, too, and what that sees."""
     found = read(context.judge, images) if images else {}

@@ -18,7 +18,7 @@ import pandas as pd
 import torch
 
 from conceptlab.concepts import Split
-from conceptlab.evaluation import Context, Live, Row, build, generate, observe
+from conceptlab.evaluation import Context, Live, Row, all_rows, build, generate, observe
 from conceptlab.executors.probes import confusion_of, ready_probe, validation_record
 from conceptlab.executors.states import States
 from conceptlab.recipe import Recipe
@@ -200,7 +200,7 @@ class _Run:
             denoiser, process = self.cohort.member(index, weights)
             kept = self.writers[index].kept_checkpoints
             live = Live(self.contexts[index], step, weights, denoiser, process, *observed[index], kept)
-            found[index] = [_row(step, weights, row) for m in self.measurements for row in m.rows(live)]
+            found[index] = [_row(step, weights, row) for row in all_rows(self.measurements, live)]
             if weights == "raw":
                 self._show(index, step, live)
         self.spent["drawing"] += drawn - begun
