@@ -23,11 +23,12 @@ def compiled(function: F, device: torch.device) -> F:
 
 
 def safe_attention(device: torch.device) -> None:
-    """Have torch leave out cuDNN's attention, for this process: its gradients are NaN where scores are low.
+    """Have torch leave out cuDNN's attention, for this process: its gradients are known to be NaN where scores are low.
 
-    Seen on an H200 with 64 positions (8×8) in bfloat16: healthy members ended one after another. It reckons with keys
-    beyond the last, to fill a block of 128, as with scores of 0, which are infinitely more than -89 to single precision
-    (pytorch/pytorch#196678). Torch's own flash attention takes over.
+    It reckons with keys beyond the last, which fill a block of 128, as with scores of 0, infinitely more than -89 to
+    single precision (pytorch/pytorch#196678). It fits what was seen on an H200 with 64 positions (8×8) in bfloat16:
+    healthy members ended one after another, each with a gradient that was NaN before the attention and only there.
+    Torch's own flash attention takes over.
     """
     if device.type == "cuda":
         torch.backends.cuda.enable_cudnn_sdp(False)
