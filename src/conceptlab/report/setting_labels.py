@@ -89,17 +89,16 @@ def _in_words(settings: Mapping[str, Any], text: Callable[[Any], str]) -> str:
     words += ["fine-tuned"] if "fine-tuned" in settings else []
     for key, value in settings.items():
         if key == "masking":
-            words.append(_hidden(value))
+            words.append(_masked(value))
         elif key != "fine-tuned" and not key.startswith(tuple(f"{name}." for name in _LISTS)):
             words.append(f"{key} = {text(value)}")
     return "; ".join(words)
 
 
-def _hidden(maskings: Sequence[Mapping[str, Any]]) -> str:
+def _masked(maskings: Sequence[Mapping[str, Any]]) -> str:
     """`colour hidden in 0.25 of 00, 01`."""
-    return ", ".join(
-        f"{m['variable']} hidden in {m['share']:g} of {', '.join(m['classes'])}" for m in maskings
-    ) or ("nothing hidden")
+    told = [f"{m['variable']} hidden in {m['share']:g} of {', '.join(m['classes'])}" for m in maskings]
+    return ", ".join(told) or "nothing hidden"
 
 
 def _short(value: Any) -> str:

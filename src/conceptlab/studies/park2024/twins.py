@@ -1,8 +1,8 @@
 """`park2024.twins`: how much of when a model behaves is its seed?
 
 Every recipe is trained twice: data, noise and initial weights are the same, and only what is asked at evaluations
-differs. On one CPU twins are equal to the bit. On a GPU they lie in cohorts of other sizes, whose sums are rounded
-otherwise; what grows out of that is chance that no seed decides.
+differs. On one CPU twins are equal to the bit. On a GPU they lie in cohorts of other sizes, may be trained by other
+versions of the kernels, and so are rounded otherwise; what grows out of that is chance that no seed decides.
 """
 
 from __future__ import annotations
@@ -92,11 +92,11 @@ def draw_twins(results: Results, tables: Tables) -> Picture:
     page = figures.figure(columns=2, height=2.6)
     when, end, by_separation = page.subplots(1, 3, width_ratios=(1.25, 1, 1))
     shades = drawing.colours(runs["separation"])
+    times, accuracies = pairs(runs, "behaviour"), pairs(runs, "accuracy")
     figures.panel(when, "a", "Step of behaviour")
-    _times(when, pairs(runs, "behaviour"), float(runs["end"].max()), shades)
+    _times(when, times, float(runs["end"].max()), shades)
     drawing.colour_bar(page, when, runs["separation"], "colour separation")
     figures.panel(end, "b", "Accuracy at the end")
-    accuracies = pairs(runs, "accuracy")
     end.scatter(accuracies["once"], accuracies["again"], s=14, c=_colours(accuracies, shades), lw=0, zorder=3)
     _diagonal(end, (-0.03, 1.03))
     figures.panel(by_separation, "c", "Spread of log times")
@@ -108,15 +108,13 @@ def draw_twins(results: Results, tables: Tables) -> Picture:
     by_separation.set_xlabel("colour separation")
     by_separation.set_ylabel("standard deviation")
     by_separation.legend(loc="best")
-    missing = int(pairs(runs, "behaviour").isna().any(axis=1).sum())
-    figures.caption(page, _caption(runs, apart, missing))
+    figures.caption(page, _caption(times, apart))
     return page
 
 
-def _caption(runs: pd.DataFrame, apart: pd.DataFrame, missing: int) -> str:
-    count = len(pairs(runs, "end"))
-    late = " Open: not within the run." if missing else ""
-    text = f"{count} recipes, each trained twice. a: class 11, for three evaluations in a row.{late}"
+def _caption(times: pd.DataFrame, apart: pd.DataFrame) -> str:
+    late = " Open: not within the run." if times.isna().any(axis=None) else ""
+    text = f"{len(times)} recipes, each trained twice. a: class 11, for three evaluations in a row.{late}"
     text = f"{text} b: mean of the last {LATE} evaluations."
     if apart.empty:
         return f"{text} c: nothing was learnt."
