@@ -7,6 +7,8 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from conceptlab.studies import Results
+from conceptlab.studies.bradley2025 import told
 from conceptlab.studies.bradley2025.crowding import with_enough
 from conceptlab.studies.bradley2025.length import _k_max, _precision, _spurious
 from conceptlab.studies.bradley2025.shipped import learned_cosines, shipped_member
@@ -80,3 +82,23 @@ def test_the_shipped_network_learns_to_tell_colour_from_size():
     assert list(inside["step"]) == shipped_member().checkpoint_steps
     first, last = inside["cosine"].iloc[[0, -1]]
     assert abs(last) < pixels["cosine"].item() < first
+
+
+@pytest.mark.parametrize("least", [0.1, -0.3])
+def test_names_of_what_is_told_stand_where_its_lines_end(least: float) -> None:
+    ends = {"location": 0.6, "colour": least, "both": 0.9}
+    rows = [
+        (seed, what, 3, k, 1.0 - (1.0 - end) * k / 6)
+        for seed in (0, 1)
+        for what, end in ends.items()
+        for k in (2, 4, 6)
+    ]
+    table = pd.DataFrame(rows, columns=["seed", "told", "trained", "k", "met"])
+    table = table.assign(corrected=table["met"], chance=0.1, real=1.0)
+    page = told.draw_told(Results([], "small", (0, 1)), {"curves": table})
+    right = page.axes[1]
+    low, high = right.get_ylim()
+    found = {text.get_text(): low + text.get_position()[1] * (high - low) for text in right.texts}
+    for what, end in ends.items():
+        assert found[told.LINES[what].label] == pytest.approx(end, abs=0.02)
+    assert low < least

@@ -93,15 +93,16 @@ def draw_told(results: Results, tables: Tables) -> Picture:
     left, right = page.subplots(1, 2)
     figures.panel(left, "a", "Share met")
     figures.panel(right, "b", "Beyond chance")
+    lowest = float(curves[["met", "corrected"]].min().min())
+    for ax in (left, right):
+        k_axis(ax, most, trained)
+        ax.set_ylim(max(-0.5, min(-0.03, 1.1 * lowest)), 1.05)  # before the names, which are placed by it
     value_lines(left, curves.assign(value=curves["met"]), LINES, "told", named=False)
     value_lines(right, curves.assign(value=curves["corrected"]), LINES, "told", named=True)
     for what, line in LINES.items():
         rows = curves[curves["told"] == what]
         if len(rows):
             chance_line(left, rows.assign(value=rows["chance"]), line)
-    for ax in (left, right):
-        k_axis(ax, most, trained)
-        ax.set_ylim(max(-0.5, min(-0.03, ax.get_ylim()[0])), 1.05)
     figures.caption(
         page,
         f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 1, told of every object its place, its colour, or "
