@@ -14,7 +14,7 @@ from conceptlab import studies
 from conceptlab.store import Store
 from conceptlab.studies import Results
 from conceptlab.studies.park2024.recipes import sweep
-from conceptlab.studies.yang2025 import STUDY, bridge, predict, worlds
+from conceptlab.studies.yang2025 import STUDY, bridge, predict, predict_kinds, worlds
 from conceptlab.worlds import Circles
 from tests.studies import yang2025_tables as fake
 
@@ -168,6 +168,30 @@ def test_pairs_put_the_concept_foretold_to_be_slower_on_top() -> None:
     assert predict.typical_error(pairs.iloc[:1], "sim").low.tolist() == pytest.approx([math.log(4 / 3)])
 
 
+def test_a_kind_that_is_always_late_is_told_from_one_that_does_not_follow() -> None:
+    """Sizes three times later than foretold in every world: ratios follow exactly, and not as foretold."""
+    foretold = {"a": (8.0, 2.0), "b": (3.0, 2.0), "c": (1.0, 2.0), "d": (1.0, 6.0)}
+    rows = [
+        (world, 0, name, 1 / time, time, 10 * time * (3 if name == "size" else 1))
+        for world, times in foretold.items()
+        for name, time in zip(("colour", "size"), times)
+    ]
+    concepts = pd.DataFrame(rows, columns=["world", "seed", "variable", "signal", "predicted", "time"])
+    pairs = predict.pair_table(concepts)
+    assert set(pairs["pair"]) == {"colour / size", "size / colour"}
+    alike = predict_kinds.named_alike(pairs)
+    assert set(alike["pair"]) == {"colour / size"}
+    assert np.exp(alike["measured"]).tolist() == pytest.approx([8 / 6, 3 / 6, 1 / 6, 1 / 18])
+    assert np.exp(alike["baseline"]).tolist() == pytest.approx([4, 3 / 2, 1 / 2, 1 / 6])
+    (kind,) = predict_kinds.kind_table(pairs).to_dict("records")
+    assert kind["worlds"] == 4
+    assert (kind["rank"], kind["factor"]) == pytest.approx((1, 1 / 3))
+    junk = alike.assign(measured=[0.1, -0.2, 0.3, 0.0])
+    assert predict_kinds.kind_table(junk)["rank"].item() == pytest.approx(0, abs=1e-12)
+    same = alike.assign(sim=0.5)
+    assert math.isnan(predict_kinds.kind_table(same)["rank"].item()), "worlds that do not differ rank nothing"
+
+
 def test_a_pair_of_which_neither_was_learnt_says_nothing_and_a_seed_without_pairs_counts_against() -> None:
     tables = fake.rivals(np.random.default_rng(0), 3, 0.3)
     pairs = tables["pairs"]
@@ -195,8 +219,16 @@ def test_both_figures_draw_what_they_would_meet() -> None:
             "time": [9.0, math.inf],
         }
     )
-    assert len(predict.draw_predict(results, {"pairs": pairs, "concepts": concepts}).axes) == 4
-    empty = {"pairs": pairs.iloc[:0], "concepts": concepts.assign(time=math.inf)}
+    kinds = predict_kinds.kind_table(pairs)
+    assert (
+        len(predict.draw_predict(results, {"pairs": pairs, "concepts": concepts, "kinds": kinds}).axes) == 4
+    )
+    none = pairs.iloc[:0]
+    empty = {
+        "pairs": none,
+        "concepts": concepts.assign(time=math.inf),
+        "kinds": predict_kinds.kind_table(none),
+    }
     assert len(predict.draw_predict(results, empty).axes) == 4
 
 

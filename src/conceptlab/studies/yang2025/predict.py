@@ -19,6 +19,7 @@ from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation
 from conceptlab.store import Member
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.predict_figures import draw_predict
+from conceptlab.studies.yang2025.predict_kinds import kind_table
 from conceptlab.studies.yang2025.settings import PAPER
 from conceptlab.studies.yang2025.worlds import WORLD_SEEDS, Foretold, foretell, members
 from conceptlab.worlds import RenderedWorld
@@ -28,7 +29,8 @@ HALF = 0.5
 
 def _tables(results: Results) -> dict[str, pd.DataFrame]:
     concepts = pd.concat([concept_table(member) for member in results.members], ignore_index=True)
-    return {"concepts": concepts, "pairs": pair_table(concepts)}
+    pairs = pair_table(concepts)
+    return {"concepts": concepts, "pairs": pairs, "kinds": kind_table(pairs)}
 
 
 def concept_table(member: Member) -> pd.DataFrame:

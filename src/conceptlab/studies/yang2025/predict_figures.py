@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from conceptlab import figures
 from conceptlab.figures.style import MUTED, RULE
 from conceptlab.studies.study import Results, Tables
+from conceptlab.studies.yang2025.predict_kinds import named_alike
 
 _WAYS = {"sim": "By SIM", "baseline": "By signal alone"}
 _NEVER = 1.3  # where a ratio without end is put, as a multiple of the largest
@@ -23,7 +24,7 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     for place, (letter, (way, title)) in enumerate(zip("ab", _WAYS.items())):
         ax = page.add_subplot(grid[0, place])
         figures.panel(ax, letter, title)
-        _foretold(ax, tables["pairs"], way)
+        _foretold(ax, named_alike(tables["pairs"]), tables["kinds"], way)
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", "Signals and times")
     _times(ax, tables["concepts"])
@@ -34,38 +35,46 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     figures.caption(
         page,
         f"{worlds} worlds, seeds: {seeds}; every point a pair of concepts (a, b) or a concept (c) of one "
-        "world and seed. a, b: time of the concept that SIM foretells to be slower over that of the other; dashed: as "
-        "foretold; open: one of the two was never learnt. d: share of pairs in the foretold order, rank correlation "
-        "of ratios, median factor of error; bars: means over seeds, points: seeds.",
+        "world and seed. a, b: time of the first concept over that of the second; dashed: as foretold; grey: the other "
+        "way around; open: one of the two was never learnt; ρ: rank correlation over worlds, mean over seeds. "
+        "d: of pairs of all kinds, the slower by SIM over the other: share in the foretold order, rank correlation of "
+        "ratios, median factor of error; bars: means over seeds, points: seeds.",
     )
     return page
 
 
-def _foretold(ax: Axes, pairs: pd.DataFrame, way: str) -> None:
+def _foretold(ax: Axes, pairs: pd.DataFrame, kinds: pd.DataFrame, way: str) -> None:
     ax.set_xlabel("foretold ratio of times")
     ax.set_ylabel("measured ratio of times")
     if pairs.empty:
         return
     finite = pairs[np.isfinite(pairs["measured"])]
     top = max(float(finite["measured"].abs().max()) if len(finite) else 1.0, 0.5)
-    colours = figures.class_colours(sorted(pairs["pair"].unique()))
+    looks = figures.class_colours(sorted(pairs["pair"].unique()))
+    follows = kinds.groupby("pair")["rank"].mean()
     for name, rows in pairs.groupby("pair", sort=True):
         reached = np.isfinite(rows["measured"])
+        label = f"{name}  ρ {follows[name]:.2f}" if np.isfinite(follows[name]) else str(name)
         ax.plot(np.exp(rows.loc[reached, way]), np.exp(rows.loc[reached, "measured"]), "o", ms=3.5,
-                color=colours[name], mec="white", mew=0.4, label=str(name))  # fmt: skip
+                color=looks[name], mec="white", mew=0.4, label=label)  # fmt: skip
         open_ = rows[~reached]
         ax.plot(np.exp(open_[way]), np.exp(np.sign(open_["measured"]) * _NEVER * top), "o", ms=3.5, mfc="white",
-                mec=colours[name])  # fmt: skip
-    ends = np.exp([min(0.0, float(pairs[way].min())), float(pairs[way].max())])
-    ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
-    ax.axhline(1, color=RULE, lw=0.8, zorder=0)
-    ax.axvline(1, color=RULE, lw=0.8, zorder=0)
+                mec=looks[name])  # fmt: skip
     _log_scales(ax, "xy")
-    if way == "baseline":
-        ax.legend(
-            loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=0.6, labelspacing=0.25, fontsize=6.2,
-            labelcolor=MUTED,
-        )  # fmt: skip
+    _other_way_around(ax)
+    if way == "sim":
+        ax.legend(loc="upper left", handlelength=0.6, labelspacing=0.25, fontsize=6.2, labelcolor=MUTED)
+
+
+def _other_way_around(ax: Axes) -> None:
+    """The diagonal, and the quarters in which the concept foretold to be slower is the faster one."""
+    (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+    ends = [min(left, bottom), max(right, top)]
+    ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
+    ax.fill_between([left, 1], 1, top, color=RULE, alpha=0.35, lw=0, zorder=0)
+    ax.fill_between([1, right], bottom, 1, color=RULE, alpha=0.35, lw=0, zorder=0)
+    ax.set_xlim(left, right)
+    ax.set_ylim(bottom, top)
 
 
 def _times(ax: Axes, concepts: pd.DataFrame) -> None:
