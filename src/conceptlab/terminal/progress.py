@@ -39,7 +39,7 @@ def showing_progress(recipes: Sequence[Recipe], store: Store, console: Console) 
 
 class _Meter:
     def __init__(self, total: int, bar: Progress | None = None, console: Console | None = None) -> None:
-        self.total, self.done, self.begun = total, 0, False
+        self.total, self.done, self.before, self.begun = total, 0, 0, False
         self.started = self.printed = time.monotonic()
         self.bar, self.console = bar, console
         self.task = bar.add_task("", total=total, rate="") if bar else None
@@ -50,13 +50,15 @@ class _Meter:
             self.console.print(f"training: {self.total} model-steps")
         self.begun = True
         if self.done == 0:
-            # Probes and start-up come before the first step; they are not part of the rate.
+            # Probes and start-up come before the first steps, and those of a resumed member were made long ago: the
+            # rate is that of all that follow.
             self.started = self.printed = now
+            self.before = steps * len(members)
         self.done += steps * len(members)
-        rate = self.done / max(1e-3, now - self.started)
+        rate = (self.done - self.before) / max(1e-3, now - self.started)
         if self.bar is not None and self.task is not None:
-            self.bar.update(self.task, completed=self.done, rate=f"{rate:.0f}/s")
-        elif self.console is not None and self.done and now - self.printed > PAUSE:
+            self.bar.update(self.task, completed=self.done, rate=f"{rate:.0f}/s" if rate else "")
+        elif self.console is not None and rate and now - self.printed > PAUSE:
             self.printed = now
-            left = duration((self.total - self.done) / max(rate, 1e-3))
+            left = duration((self.total - self.done) / rate)
             self.console.print(f"{self.done}/{self.total} model-steps, {rate:.0f}/s, {left} left")
