@@ -9,7 +9,7 @@ from rich.console import Console
 
 from conceptlab.store import Store
 from conceptlab.terminal import progress
-from conceptlab.terminal.progress import showing_progress
+from conceptlab.terminal.progress import showing_images, showing_progress
 from tests.tiny import tiny_recipe
 
 
@@ -40,3 +40,22 @@ def test_the_rate_is_that_of_the_steps_made_since_it_is_taken(tmp_path, clock, f
             tell(["member"], steps)
     *_, line = told(log).splitlines()
     assert line == "70/100 model-steps, 1/s, 30 s left"
+
+
+def test_a_log_is_told_of_images_after_a_pause_and_not_before(clock):
+    log = console()
+    with showing_images(1000, log) as tell:
+        for now, images in ((5.0, 0), (10.0, 100), (25.0, 300)):
+            clock[0] = now
+            tell(images)
+    assert told(log) == "400/1000 images, 20/s, 30 s left\n", "loading a model is not part of the rate"
+
+
+def test_a_terminal_shows_images_and_keeps_nothing_of_it():
+    terminal = console(terminal=True)
+    with showing_images(1000, terminal) as tell:
+        tell(0)
+        tell(400)
+    shown = told(terminal)
+    assert "400/1000" in shown
+    assert shown.endswith("\x1b[2K"), "the line is erased"
