@@ -26,10 +26,11 @@ def list_(options: argparse.Namespace) -> int:
 def verdict(options: argparse.Namespace) -> int:
     from conceptlab.claims import render_verdicts, to_json
     from conceptlab.store import find_figures
+    from conceptlab.studies import in_order
     from conceptlab.terminal.signatures import signature_table
     from conceptlab.terminal.unfinished import unfinished_lines
 
-    runs = find_figures(options.path)
+    runs = in_order(find_figures(options.path))
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     unfinished = unfinished_lines(runs)
     if unfinished and not verdicts:
