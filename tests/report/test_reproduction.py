@@ -107,8 +107,7 @@ def test_an_open_claim_says_what_leaves_it_open(tmp_path):
 
 
 def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
-    note = "value is an upper bound on the median; thresholds 0"
-    verdicts = [replace(v, note=note) for v in synthetic.verdicts("okawa2023", "fig5")]
+    verdicts = [replace(v, bound="upper") for v in synthetic.verdicts("okawa2023", "fig5")]
     paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
     assert "| ≤ 1.42 (1.18 … 1.71) |" in reproduction(tmp_path, tmp_path)
 
