@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageOps
 
 from conceptlab.probes.detector import shortfall
 from conceptlab.report import report
@@ -98,6 +99,14 @@ def test_all_papers_go_into_one_report(runs, tmp_path):
         assert not any(
             problem in text for problem in ("cannot be read", "is damaged", "A picture is missing")
         )
+
+
+def test_no_picture_is_cut_off_at_its_edge(runs):
+    for path in (path for run in runs for path in run.pictures):
+        with Image.open(path) as picture:
+            ink = ImageOps.invert(picture.convert("L")).point(lambda level: 255 if level > 55 else 0)
+        left, top, right, bottom = ink.getbbox()
+        assert min(left, top, ink.width - right, ink.height - bottom) > 3, path
 
 
 def test_they_are_small_and_hold_nothing_of_the_machine_they_came_from():
