@@ -10,8 +10,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image, ImageOps
 
 from conceptlab.probes.detector import shortfall
+from conceptlab.recipe import Recipe
 from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
 from conceptlab.store import FigureRun, Store, find_figures
@@ -98,6 +100,23 @@ def test_all_papers_go_into_one_report(runs, tmp_path):
         assert not any(
             problem in text for problem in ("cannot be read", "is damaged", "A picture is missing")
         )
+
+
+def test_every_member_is_found_by_its_recipe():
+    """Their folders bear the hash: by another one, everything would be trained again."""
+    configs = sorted(RESULTS.glob("members/*/config.json"))
+    assert configs
+    for config in configs:
+        recipe = Recipe.from_dict(json.loads(config.read_text(encoding="utf-8")))
+        assert config.parent.name in recipe.hashes
+
+
+def test_no_picture_is_cut_off_at_its_edge(runs):
+    for path in (path for run in runs for path in run.pictures):
+        with Image.open(path) as picture:
+            ink = ImageOps.invert(picture.convert("L")).point(lambda level: 255 if level > 55 else 0)
+        left, top, right, bottom = ink.getbbox()
+        assert min(left, top, ink.width - right, ink.height - bottom) > 3, path
 
 
 def test_they_are_small_and_hold_nothing_of_the_machine_they_came_from():

@@ -2,7 +2,9 @@
 
 A recipe is complete and replayable: written to `config.json` and read back it trains the same model again.
 Its hash covers only what differs from the defaults, so a new setting orphans no old result, plus
-`RECIPE_VERSION`, which is raised whenever code changes what a recipe computes.
+`RECIPE_VERSION`, which is raised whenever code changes what a recipe computes. Only the settings of a part count as
+they are written, also where they are its defaults: nobody here knows these, and the recipes of studies spell some out,
+so that kept results bear such hashes.
 """
 
 from __future__ import annotations

@@ -90,14 +90,15 @@ def test_a_threshold_is_excluded_exactly_when_p_is_below_alpha():
 
 
 def test_the_value_shown_is_the_mean_or_a_median_that_survives_censoring():
-    assert centre(exact([1, 2, 6])) == (3.0, "")
-    assert centre(bounded([1, 2, 3], [1, 2, math.inf])) == (2.0, "value is the median over seeds")
-    assert centre(bounded([1, 2, 3], [1, math.inf, math.inf]))[1] == "value is a lower bound on the median"
-    assert centre(bounded([-math.inf] * 3, [1, 2, 3])) == (2.0, "value is an upper bound on the median")
+    assert centre(exact([1, 2, 6])) == (3.0, "", None)
+    assert centre(bounded([1, 2, 3], [1, 2, math.inf])) == (2.0, "value is the median over seeds", None)
+    lower, upper = bounded([1, 2, 3], [1, math.inf, math.inf]), bounded([-math.inf] * 3, [1, 2, 3])
+    assert centre(lower) == (2.0, "value is a lower bound on the median", "lower")
+    assert centre(upper) == (2.0, "value is an upper bound on the median", "upper")
     middle = centre(bounded([-1, 0, 1], [1, 2, 3]))
-    assert middle == (1.0, "value is the middle of bounds on the median")
-    assert centre(exact([math.nan] * 2)) == (None, "")
-    assert centre(exact([])) == (None, "")
+    assert middle == (1.0, "value is the middle of bounds on the median", None)
+    assert centre(exact([math.nan] * 2)) == (None, "", None)
+    assert centre(exact([])) == (None, "", None)
 
 
 # Null distributions with median 0: one half of all seeds lies on either side of the threshold.

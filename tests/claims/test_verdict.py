@@ -38,6 +38,7 @@ KEYS += [
     "floor",
     "why",
     "transform",
+    "bound",
 ]
 
 
@@ -178,15 +179,28 @@ def test_firm_and_indicative_verdicts_are_never_added_up():
 )
 def test_a_bound_is_printed_as_one_also_from_a_file(tmp_path, values, said):
     claim = Claim("a.b", "a", "b", "It is so.", "a ratio", lambda _: values, 1.0, "above")
-    (found,) = read_claims(write_claims(tmp_path / "claims.json", judge([claim], {}, "paper")))
+    path = write_claims(tmp_path / "claims.json", judge([claim], {}, "paper"))
+    (found,) = read_claims(path)
     assert value_text(found) == said
+    # An earlier version said so in the note alone.
+    (entry,) = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps([{key: entry[key] for key in entry if key != "bound"}]), encoding="utf-8")
+    assert read_claims(path) == [found]
     for width, edge in ((200, "│"), (80, "(" if "∞" in interval_text(found) else "")):
         assert any(f" {said} {edge}" in line for line in shown([found], width).splitlines())
 
 
 def test_no_value_is_printed_without_a_sign():
-    assert value_text(verdict(value=None, note="value is a lower bound on the median")) == "–"
-    assert value_text(verdict(note="seed 1 says that its value is a lower bound on the median")) == "2"
+    assert value_text(verdict(value=None, bound="lower")) == "–"
+
+
+def test_what_a_note_says_in_passing_makes_no_bound(tmp_path):
+    assert value_text(verdict(note="value is a lower bound on the median")) == "2", "the field alone counts"
+    path = tmp_path / "claims.json"
+    entry = to_json([verdict(note="seed 1 says that its value is a lower bound on the median")])[0]
+    del entry["bound"]
+    path.write_text(json.dumps([entry]), encoding="utf-8")
+    assert read_claims(path)[0].bound is None
 
 
 def test_what_a_solver_leaves_of_nothing_is_printed_as_nothing():

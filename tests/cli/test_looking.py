@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from tests.figures import synthetic
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
-    "strength", "seeds", "censored", "note", "failed", "floor", "why", "transform",
+    "strength", "seeds", "censored", "note", "failed", "floor", "why", "transform", "bound",
 }  # fmt: skip
 
 
@@ -87,6 +88,15 @@ def test_sample_draws_any_prompt(out, tmp_path, capsys):
         )
         assert "write finite numbers" in capsys.readouterr().err
     assert not (tmp_path / "n.png").exists()
+
+
+def test_sample_tells_how_far_it_is(out, tmp_path, capsys, monkeypatch):
+    """Two prompts of 300 images come in two batches; every look at the clock takes ten seconds."""
+    now = itertools.count(0, 10)
+    monkeypatch.setattr("conceptlab.terminal.progress.time.monotonic", lambda: next(now))
+    words = ["sample", str(out / "quickstart"), "--prompt", "111", "--prompt", "000", "--n", "300"]
+    assert main([*words, "--out", str(tmp_path / "s.png")]) == 0
+    assert capsys.readouterr().err == "600/600 images, 30/s, 0 s left\n"
 
 
 @pytest.mark.parametrize("command", [["sample"], ["elicit", "--class", "111"]])

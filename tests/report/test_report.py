@@ -48,8 +48,7 @@ def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Pag
 
 
 def test_a_value_that_is_only_a_bound_is_shown_as_one(tmp_path: Path) -> None:
-    note = "value is a lower bound on the median"
-    judged = [replace(v, note=note) for v in synthetic.verdicts()]
+    judged = [replace(v, bound="lower") for v in synthetic.verdicts()]
     runs = [
         synthetic.figure_run(tmp_path, [], figure="fig1", judged=judged, scale=scale)
         for scale in ("small", "paper")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from conceptlab.cli import main
 from conceptlab.errors import InputError
 from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
-from conceptlab.store import FigureRun, Store
+from conceptlab.store import FigureRun, Store, find_figures
 from tests.figures import synthetic
 from tests.report.reading import read
 
@@ -105,8 +107,7 @@ def test_an_open_claim_says_what_leaves_it_open(tmp_path):
 
 
 def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
-    note = "value is an upper bound on the median; thresholds 0"
-    verdicts = [replace(v, note=note) for v in synthetic.verdicts("okawa2023", "fig5")]
+    verdicts = [replace(v, bound="upper") for v in synthetic.verdicts("okawa2023", "fig5")]
     paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
     assert "| ≤ 1.42 (1.18 … 1.71) |" in reproduction(tmp_path, tmp_path)
 
@@ -191,3 +192,22 @@ def test_a_figure_that_is_the_copy_of_another_is_left_out(results, tmp_path, cap
     made = reproduction(copy, tmp_path)
     assert rows(made, AT_A_GLANCE[0]) == [AT_A_GLANCE]
     assert "fig6 is a copy" in caplog.messages[0]
+
+
+def test_report_and_verdicts_tell_papers_and_figures_in_the_order_of_the_page(tmp_path, capsys):
+    """One that is not of the studies comes last, and one that cannot be read where its folder says."""
+    names = ["okawa2023.fig5", "yang2025.fig2", "yang2025.map", "bradley2025.length", "bradley2025.across"]
+    for name in [*names, "custom.emergence"]:
+        study, _, figure = name.partition(".")
+        paper_run(tmp_path, study, figure, [], judged=synthetic.verdicts(study, figure)[:1])
+    page = reproduction(tmp_path, tmp_path)
+    linked = re.findall(r"^\| \[[^]]+\]\(\./(\w+)/paper/([^/]+)/figures/.* `order`", page, re.MULTILINE)
+    assert [".".join(found) for found in linked] == names
+    assert main(["verdict", str(tmp_path), "--json"]) == 0
+    judged = [f"{v['paper']}.{v['figure']}" for v in json.loads(capsys.readouterr().out)]
+    assert judged == [*names, "custom.emergence"]
+    (tmp_path / "yang2025" / "paper" / "fig2" / "manifest.json").write_text("half")
+    text = read(report(find_figures(tmp_path, damaged=True), tmp_path / "page.html")).text
+    told = ["okawa2023.fig5", "yang2025/paper/fig2", *names[2:], "custom.emergence"]
+    places = [text.rindex(name) for name in told]
+    assert places == sorted(places)

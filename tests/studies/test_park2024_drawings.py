@@ -58,6 +58,23 @@ def test_what_is_drawn_is_what_the_captions_say():
         assert star == pytest.approx(np.mean(own))
 
 
+def test_every_run_has_a_mark_of_its_own():
+    """Times are those of evaluations, so that runs share them; those that never learn share the last."""
+    every = synthetic.sweep(4, (0.175, 0.3))
+    times = run_times(every)
+    times["colour"] = [np.nan, np.nan, np.nan, 5400.0, 2709.0, 2709.0, 3038.0, 5400.0]
+    tables = {"curves": every, "times": times, "signal": synthetic.signal((0.175, 0.3))}
+    page = STUDY.figure("fig1").draw(Results([], "paper", (0, 1, 2, 3)), tables)
+    marks = [(line.get_marker(), *map(float, np.ravel(line.get_xydata()))) for line in page.axes[2].lines]
+    assert [mark for mark, *_ in marks].count("^") == 3
+    assert len({(round(x, 3), y) for _, x, y in marks}) == len(times)
+    # In the middle between those alike, where the signal is; the other times are their own.
+    assert np.exp(np.mean(np.log([x for mark, x, _ in marks if mark == "^"]))) == pytest.approx(
+        0.022 * 175**2 / 1e3
+    )
+    assert "3 never reach .5" in " ".join(page.get_supxlabel().split())
+
+
 def test_a_seed_that_never_draws_has_no_way_of_its_own():
     """What a judge reads in its noise is not shown as if it were drawn."""
     every = synthetic.sweep(3, (0.25,))

@@ -49,7 +49,7 @@ def test_one_scale_may_be_compared_with_another(tmp_path):
 
 def test_a_value_that_is_only_a_bound_is_compared_as_one(tmp_path: Path) -> None:
     exact = synthetic.verdicts()[:1]
-    bound = [replace(exact[0], note="value is a lower bound on the median")]
+    bound = [replace(exact[0], bound="lower")]
     synthetic.figure_run(tmp_path / "a", [], judged=exact)
     synthetic.figure_run(tmp_path / "b", [], judged=bound)
     text = shown(tmp_path / "a", tmp_path / "b")

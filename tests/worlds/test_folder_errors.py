@@ -189,11 +189,19 @@ def test_a_resolution_of_nothing_is_not_one_that_is_left_out(tmp_path, resolutio
     assert "\n" not in str(caught.value)
 
 
-def test_a_table_is_named_once(folder):
-    with pytest.raises(
-        InputError, match=r"^--table: for a folder, and .*labels\.csv is a table itself; leave it"
-    ):
-        opened(folder / "labels.csv", table="other.csv")
+def test_of_two_tables_neither_can_be_meant(folder):
+    for other in ("missing.csv", "pictures/000-000.png"):
+        with pytest.raises(
+            InputError, match=r"^--table: for a folder, and .*labels\.csv is a table itself; leave it"
+        ):
+            opened(folder / "labels.csv", table=other)
+
+
+def test_a_table_may_be_named_twice(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    once = opened(folder / "labels.csv")
+    for name in ("labels.csv", "./labels.csv", str(folder / "labels.csv"), f"{folder.name}/labels.csv"):
+        assert opened(folder / "labels.csv", table=name) == once
 
 
 def test_a_continuous_condition_needs_numbers(folder):

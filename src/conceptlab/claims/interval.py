@@ -13,6 +13,7 @@ mean, and the rank bound alone decides, at level alpha/2.
 from __future__ import annotations
 
 import math
+from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -23,9 +24,21 @@ from conceptlab.errors import InputError
 GUARD = 0.05  # one-sided, fixed: ranks of a few seeds cannot follow a Holm-adjusted level
 MOST_SEEDS = 100  # what nobody would train is not worth telling
 TIE = 1e-12  # relative; values that differ only by rounding are tied
-# Parts of a verdict's note, from which a reader of `claims.json` knows that its value is only a bound.
-LOWER_BOUND = "value is a lower bound on the median"
-UPPER_BOUND = "value is an upper bound on the median"
+
+Bound = Literal["lower", "upper"]
+# In words, as they stand in a verdict's note.
+BOUNDS: dict[Bound, str] = {
+    "lower": "value is a lower bound on the median",
+    "upper": "value is an upper bound on the median",
+}
+
+
+class Centre(NamedTuple):
+    """The number shown for a claim, what is to be said about it, and which bound it is if it is only one."""
+
+    value: float | None
+    about: str = ""
+    bound: Bound | None = None
 
 
 def tied(values: Array) -> bool:
@@ -180,28 +193,28 @@ def outcomes_to_decide(values: PerSeed, bar: float, alpha: float) -> int | None:
     return int(decide[0]) if len(decide) else None
 
 
-def share_centre(values: PerSeed) -> tuple[float | None, str]:
+def share_centre(values: PerSeed) -> Centre:
     """The share of seeds that succeeded; with unknown seeds, of which none or all may have, the middle between both."""
     if values.unknown == len(values):
-        return None, ""
+        return Centre(None)
     sure, possible = _successes(values)
     about = "" if sure == possible else "value is the middle of bounds on the share"
-    return (sure + possible) / (2 * len(values)), about
+    return Centre((sure + possible) / (2 * len(values)), about)
 
 
-def centre(values: PerSeed) -> tuple[float | None, str]:
+def centre(values: PerSeed) -> Centre:
     """The number shown for a claim: the mean, or with censored seeds the median or a bound on it."""
     if not len(values):
-        return None, ""
+        return Centre(None)
     if values.is_exact:
-        return float(values.low.mean()), ""
+        return Centre(float(values.low.mean()))
     # The median of the bounds bounds the median; unlike the mean it survives a minority of open ends.
     with np.errstate(invalid="ignore"):  # between -inf and inf there is no median: shown as none
         low, high = float(np.median(values.low)), float(np.median(values.high))
     if low == high:
-        return low, "value is the median over seeds"
+        return Centre(low, "value is the median over seeds")
     if math.isfinite(low) and math.isfinite(high):
-        return (low + high) / 2, "value is the middle of bounds on the median"
+        return Centre((low + high) / 2, "value is the middle of bounds on the median")
     if math.isfinite(low):
-        return low, LOWER_BOUND
-    return (high, UPPER_BOUND) if math.isfinite(high) else (None, "")
+        return Centre(low, BOUNDS["lower"], "lower")
+    return Centre(high, BOUNDS["upper"], "upper") if math.isfinite(high) else Centre(None)

@@ -128,9 +128,9 @@ def _p_values(m: Measured) -> tuple[float, float]:
 def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerprint: str) -> Verdict:
     claim, values = m.claim, m.claim.transformed(m.values)
     # The median of outcomes that are 0 or 1 is no share of them.
-    number, about = share_centre(values) if claim.interval == "proportion" else centre(values)
+    middle = share_centre(values) if claim.interval == "proportion" else centre(values)
     unknown = max(m.values.unknown, values.unknown)
-    notes, ends, outcome = [m.failures.note, about], (-np.inf, np.inf), "inconclusive"
+    notes, ends, outcome = [m.failures.note, middle.about], (-np.inf, np.inf), "inconclusive"
     missing = m.reason or no_interval(claim, values)
     if level is None or missing:
         reasons = [missing]
@@ -148,7 +148,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
     firm = scale == "paper" and min(len(values) - unknown, m.failures.whole(values)) >= FIRM_SEEDS
     return Verdict(
         **_head(claim),
-        value=None if number is None else claim.restored(number),
+        value=None if middle.value is None else claim.restored(middle.value),
         ci_low=low,
         ci_high=high,
         verdict=outcome,
@@ -158,6 +158,7 @@ def _empirical(m: Measured, scale: str, level: tuple[float, int] | None, fingerp
         note=_note(notes, fingerprint),
         failed=len(m.failures),
         why="; ".join(reasons) or None,
+        bound=middle.bound,
     )
 
 

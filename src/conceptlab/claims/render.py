@@ -37,7 +37,8 @@ def value_text(verdict: Verdict) -> str:
     """The value as it is printed everywhere: `1.68`, `≥ 1.68` where it is only a bound, `–` where there is none."""
     if verdict.value is None:
         return "–"
-    return f"{verdict.bound} {_measured(verdict, verdict.value, '–')}".lstrip()
+    sign = {None: "", "lower": "≥ ", "upper": "≤ "}[verdict.bound]
+    return sign + _measured(verdict, verdict.value, "–")
 
 
 def interval_text(verdict: Verdict) -> str:

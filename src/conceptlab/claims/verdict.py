@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from conceptlab.atomic import replacing
-from conceptlab.claims.interval import LOWER_BOUND, UPPER_BOUND
+from conceptlab.claims.interval import BOUNDS, Bound
 from conceptlab.errors import InputError, unwritten
 
 Outcome = Literal["reproduced", "not reproduced", "inconclusive"]
@@ -23,7 +23,8 @@ class Verdict:
     """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
     how many seeds of the figure have a member whose training failed, `floor` the lower threshold of a claim that a
     value lies within two, `why` what leaves a claim open though its numbers do not show it, `transform` the scale on
-    which its interval was taken: that of ratios is logarithmic."""
+    which its interval was taken: that of ratios is logarithmic, `bound` which bound the value is where it is only one,
+    as with censored seeds."""
 
     id: str
     paper: str
@@ -44,6 +45,7 @@ class Verdict:
     floor: float | None = None
     why: str | None = None
     transform: str = "none"
+    bound: Bound | None = None
 
     def __post_init__(self) -> None:
         # JSON has no NaN and no infinity; an open end is "none".
@@ -51,12 +53,6 @@ class Verdict:
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
                 object.__setattr__(self, name, None)
-
-    @property
-    def bound(self) -> Literal["", "≥", "≤"]:
-        """Whether the value is only a bound, as with censored seeds; read from the note, which kept files have, too."""
-        parts = self.note.split("; ")
-        return "≥" if LOWER_BOUND in parts else "≤" if UPPER_BOUND in parts else ""
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
@@ -102,7 +98,8 @@ def read_claims(path: str | Path) -> list[Verdict]:
 
 def _read_entry(entry: object, where: str) -> Verdict:
     if isinstance(entry, Mapping):
-        entry = {**_LATER, **entry}
+        later: dict[str, Any] = {**_LATER, "bound": _bound_in(entry.get("note"))}
+        entry = {**later, **entry}
     if not isinstance(entry, Mapping) or set(entry) != set(_KEYS):
         found = set(entry) if isinstance(entry, Mapping) else set()
         wrong = ", ".join(sorted(map(str, found ^ set(_KEYS))))
@@ -119,10 +116,17 @@ def _read_entry(entry: object, where: str) -> Verdict:
         and all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts)
         and entry["verdict"] in OUTCOMES
         and entry["strength"] in STRENGTHS
+        and entry["bound"] in (None, *BOUNDS)
     )
     if not sound:
         raise InputError(f"{where}: a value has the wrong type; run the study again to write it anew")
     return Verdict(**{str(key): value for key, value in entry.items()})
+
+
+def _bound_in(note: object) -> Bound | None:
+    """Which bound the value of a file is that was written before there was a key for it: its note says so."""
+    parts = note.split("; ") if isinstance(note, str) else []
+    return next((bound for bound, words in BOUNDS.items() if words in parts), None)
 
 
 def _is_number(value: object) -> bool:

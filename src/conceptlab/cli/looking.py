@@ -26,10 +26,11 @@ def list_(options: argparse.Namespace) -> int:
 def verdict(options: argparse.Namespace) -> int:
     from conceptlab.claims import render_verdicts, to_json
     from conceptlab.store import find_figures
+    from conceptlab.studies import in_order
     from conceptlab.terminal.signatures import signature_table
     from conceptlab.terminal.unfinished import unfinished_lines
 
-    runs = find_figures(options.path)
+    runs = in_order(find_figures(options.path))
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     unfinished = unfinished_lines(runs)
     if unfinished and not verdicts:
@@ -66,6 +67,7 @@ def sample(options: argparse.Namespace) -> int:
     from conceptlab.cli.destination import check_destination, destination
     from conceptlab.executors import draw, parse_prompt
     from conceptlab.store.files import write_sheet
+    from conceptlab.terminal.progress import showing_images
 
     if options.n < 1:
         raise InputError(f"--n {options.n}: at least one image is needed")
@@ -73,7 +75,9 @@ def sample(options: argparse.Namespace) -> int:
     texts = options.prompt or [member.world.space.code(cls) for cls in member.world.space]
     prompts = [parse_prompt(member.world, text, options.n) for text in texts]
     check_destination(options.out, "samples.png")
-    images = (draw(member, prompts, options.step, options.weights).clamp(0, 1) * 255).round().byte()
+    with showing_images(options.n * len(prompts), ERR) as tell:
+        drawn = draw(member, prompts, options.step, options.weights, tell)
+    images = (drawn.clamp(0, 1) * 255).round().byte()
     with destination(options.out, "samples.png") as out:
         write_sheet(out, torch.from_numpy(member.world.on_paper(images.numpy())) / 255)
     step = options.step or member.checkpoint_steps[-1]

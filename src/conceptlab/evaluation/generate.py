@@ -78,8 +78,10 @@ def draw_one(
     recipe: Recipe,
     prompts: Sequence[Prompt],
     dtype: torch.dtype = torch.float32,
+    tell: Callable[[int], object] = lambda images: None,
 ) -> dict[str, Tensor]:
-    """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one, which computes in `dtype`."""
+    """Images in [0, 1] on the CPU of a single plain network, by prompt: a cohort of one, which computes in `dtype`.
+    `tell` hears when it begins (0) and how many images each batch brought."""
     state = {
         # Statistics of a batch stay as they are, as in a cohort.
         f"denoiser.{name}": p[None] if name.rpartition(".")[2] in STATISTICS else p[None].to(dtype)
@@ -92,7 +94,7 @@ def draw_one(
         return functional_call(drawing, state, batch)
 
     embedded = [embed_prompts(denoiser, prompts)]
-    return _in_batches(draw, [recipe.seed], [prompts], embedded, dtype, {})[0]
+    return _in_batches(draw, [recipe.seed], [prompts], embedded, dtype, {}, tell)[0]
 
 
 def embed_prompts(denoiser: Denoiser, prompts: Sequence[Prompt]) -> tuple[Embedding, Embedding]:
@@ -121,6 +123,7 @@ def _in_batches(
     embedded: Sequence[tuple[Embedding, Embedding]],
     dtype: torch.dtype,
     sizes: dict[bool, int],
+    tell: Callable[[int], object] = lambda images: None,
 ) -> list[dict[str, Tensor]]:
     """Guided and unguided images apart, since guidance doubles the work; each in batches of a size that fits."""
     first = prompts[0]
@@ -132,6 +135,7 @@ def _in_batches(
     device = next(iter(asked.values())).device
     most = max(1, BATCH[device.type] // len(prompts))
     images: Tensor | None = None
+    tell(0)
     for chosen, chunk in _batches(guided, most, sizes):
         # A GPU records and compiles for a size: the last, shorter batch is filled up instead of recorded again.
         spare = chunk - len(chosen) if device.type == "cuda" else 0
@@ -145,6 +149,7 @@ def _in_batches(
         if images is None:
             images = drawn.new_empty(len(prompts), len(owner), *drawn.shape[2:])
         images[:, chosen] = drawn
+        tell(len(chosen))
     assert images is not None
     lengths = [prompt.images for prompt in first]
     return [

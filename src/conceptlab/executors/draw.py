@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -44,11 +46,18 @@ def parse_prompt(world: World, text: str, images: int) -> Prompt:
     return Prompt(text, condition, images, stream=world.space.code(cls))
 
 
-def draw(member: Member, prompts: list[Prompt], step: int | None = None, weights: str = "raw") -> Tensor:
-    """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe."""
+def draw(
+    member: Member,
+    prompts: list[Prompt],
+    step: int | None = None,
+    weights: str = "raw",
+    tell: Callable[[int], object] = lambda images: None,
+) -> Tensor:
+    """Images (prompts, images, C, H, W) in [0, 1] from a checkpoint, with the sampler of the member's recipe; `tell`
+    hears how many were drawn since the last time."""
     check_drawn(max(prompt.images for prompt in prompts), len(prompts), member.world.image_shape)
     process = load_process(member, step, weights)
-    found = draw_one(member.model(step, weights), process, member.recipe, prompts)
+    found = draw_one(member.model(step, weights), process, member.recipe, prompts, tell=tell)
     return torch.stack([found[prompt.name] for prompt in prompts])
 
 

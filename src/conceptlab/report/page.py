@@ -23,6 +23,7 @@ from conceptlab.report.training import Training, training
 from conceptlab.report.words import breakable, duration, number, setting_text
 from conceptlab.store import FigureRun, Signature
 from conceptlab.store.files import write_text
+from conceptlab.studies import in_order
 
 # What pictures and samples may weigh, in characters. With plotly.js (2 MB), curves and text the page stays below
 # 12 MB. Pictures come first, exact where these are few, as those of one paper are.
@@ -73,6 +74,7 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
     """Write one self-contained page about the given runs, and say where it is."""
     if not runs:
         raise InputError("a report needs at least one run; `conceptlab run` makes them")
+    runs = in_order(runs)
     parts = [_figure(run, f"figure-{i}") for i, run in enumerate(runs)]
     _label(parts)
     # Samples get what exact pictures would leave: what fewer colours save is saved, not spent.

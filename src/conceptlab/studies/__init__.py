@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from conceptlab.errors import InputError, unknown
+from conceptlab.store import FigureRun
 from conceptlab.studies import bradley2025, okawa2023, park2024, quickstart, yang2025
 from conceptlab.studies.order import Order
 from conceptlab.studies.run import check, judge_study, parse_seeds, ready, run
@@ -20,6 +23,7 @@ __all__ = [
     "check",
     "figures_of",
     "find",
+    "in_order",
     "judge_study",
     "parse_seeds",
     "ready",
@@ -30,6 +34,7 @@ STUDIES: dict[str, Study] = {
     study.name: study
     for study in (quickstart.STUDY, okawa2023.STUDY, park2024.STUDY, yang2025.STUDY, bradley2025.STUDY)
 }
+"""In the order in which papers, and the figures of each, are told wherever several are."""
 
 
 def find(name: str) -> tuple[Study, tuple[Figure, ...]]:
@@ -49,3 +54,30 @@ def figures_of(study: Study, name: str) -> tuple[Figure, ...]:
     if dot:
         return tuple(study.figure(figure_id) for figure_id in dict.fromkeys(figure_ids.split(",")))
     return tuple(figure for figure in study.figures if not figure.needs)
+
+
+def in_order(runs: Iterable[FigureRun]) -> list[FigureRun]:
+    """Runs paper by paper and figure by figure, as `STUDIES` has them; what it does not have comes last. Folders of one
+    paper, such as two scales of it, stay one after the other."""
+    runs = list(runs)
+    folders = list(dict.fromkeys(run.path.parent for run in runs))
+    ids = {name: [figure.id for figure in study.figures] for name, study in STUDIES.items()}
+
+    def place(run: FigureRun) -> tuple[int, int, int]:
+        study, figure = _named(run)
+        known = ids.get(study, [])
+        return _index(list(STUDIES), study), folders.index(run.path.parent), _index(known, figure)
+
+    return sorted(runs, key=place)
+
+
+def _named(run: FigureRun) -> tuple[str, str]:
+    """Study and figure; of a run that cannot be read, those after which its folders are named."""
+    try:
+        return run.manifest["study"], run.manifest["figure"]
+    except InputError:
+        return run.path.parent.parent.name, run.path.name
+
+
+def _index(names: list[str], name: str) -> int:
+    return names.index(name) if name in names else len(names)

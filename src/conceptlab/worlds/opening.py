@@ -58,9 +58,16 @@ def _refuse_unused(path: Path, options: DataOptions, published: bool) -> None:
     """Nobody may be left to think that an option counted which what he named has no use for."""
     unused = ("mode", "table", "files", "folders") if published else () if path.is_dir() else ("table",)
     given = [name for name in unused if getattr(options, name)]
+    if given == ["table"] and not published and _is_table(path, options.table):
+        return  # said twice, it counts
     if given:
         kind = "a file of images" if published else "a table itself"
         raise InputError(f"--{', --'.join(given)}: for a folder, and {path} is {kind}; leave it out")
+
+
+def _is_table(path: Path, named: str) -> bool:
+    """Whether `--table` names the table at `path`: in its folder, as always, or as `--data` named it."""
+    return any(place.exists() and place.samefile(path) for place in (path.parent / named, Path(named)))
 
 
 def _published(path: Path, options: DataOptions) -> LabelledWorld:

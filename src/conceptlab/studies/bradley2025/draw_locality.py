@@ -48,7 +48,9 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     for row, (measure, letter, title) in zip(heat, _HEAT):
         figures.panel(row[0], letter, title)
         _heat_row(row, tables["maps"], measure, {"low": low, "high": high})
-    bar = above.colorbar(ScalarMappable(**_SHADES), ax=heat, shrink=0.5, pad=0.01, aspect=30)
+    # At the top of what the layout gives them: squares in its middle would move after it made room for their titles.
+    place = {"shrink": 0.5, "pad": 0.01, "aspect": 30, "panchor": (0.5, 1.0)}
+    bar = above.colorbar(ScalarMappable(**_SHADES), ax=heat, **place)  # pyright: ignore[reportArgumentType]
     bar.set_label("relative to the largest")
     bar.outline.set_visible(False)  # pyright: ignore[reportCallIssue]
     names = ("levels", "mass", "distance", "near", "composition")

@@ -81,7 +81,7 @@ def shifts(times: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
 def _shift(ratio: PerSeed) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
         logs = ratio.map_increasing(np.log)
-    middle, note = centre(logs)
+    middle, note, _ = centre(logs)
     # One seed shows no spread, and so no interval.
     ends = student_interval(logs, _ALPHA, TIME_RESOLUTION) if len(logs) > 1 else (-math.inf, math.inf)
     low, high = (float(np.exp(end)) for end in ends)

@@ -35,7 +35,8 @@ def draw_fig1(results: Results, tables: Tables) -> Picture:
         curves,
         "a: mean ways since every training class is drawn in all seeds (ring) to the end (disc); dashed, training "
         f"classes; solid, class 11. b: mean over seeds of its place along the upper edge. {drawing.since_text(times)} "
-        f"c: a mark for each run, signal on a small circle; {never} never reach .5 (triangles).",
+        f"c: a mark for each run, those alike side by side; signal on a small circle; {never} never reach .5 "
+        "(triangles).",
         bands=False,
     )
     return page
@@ -56,16 +57,28 @@ def _along_the_edge(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame) -> None
 
 
 def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) -> int:
-    shades = drawing.colours(times["separation"])
-    for run in times.to_dict("records"):
-        never, shade = bool(np.isnan(run["colour"])), shades[run["separation"]]
-        height = run["last"] if never else run["colour"]
-        face = "none" if never else shade
-        ax.plot(1000 * signal[run["separation"]], height, "^" if never else "o", ms=4.5, mfc=face, mec=shade)
+    """Times are those of evaluations, and several runs may share one: their marks stand side by side."""
+    shades, ends = drawing.colours(times["separation"]), [1000 * signal[d] for d in times["separation"]]
+    low, high = min(ends), max(ends)
+    aside = max(high / low, 2) ** 0.034  # about the width of a mark
+    never = times["colour"].isna()
+    shown = times.assign(never=never, height=times["colour"].fillna(times["last"]))
+    for _, runs in shown.groupby(["separation", "height"]):
+        separation, height = (float(runs[name].iloc[0]) for name in ("separation", "height"))
+        shade, middle = shades[separation], 1000 * signal[separation]
+        for place, late in enumerate(runs["never"]):
+            at = middle * aside ** (place - (len(runs) - 1) / 2)
+            look = {"mfc": "none", "mec": shade} if late else {"mfc": shade, "mec": "white", "mew": 0.4}
+            ax.plot(at, height, "^" if late else "o", ms=3.4 if late else 3.8, **look)
+    # Signals lie close together where they are small.
+    ax.set_xscale("log")
+    ticks = figures.log_ticks(low, high)
+    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.minorticks_off()
     ax.set_xlabel("colour signal, × 1000")
     ax.set_ylabel("steps to colour accuracy .5")
     ax.set_ylim(bottom=0)
-    return int(times["colour"].isna().sum())
+    return int(never.sum())
 
 
 @figures.house()
