@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Live, Measurement, Prompt, Row, all_rows
-from conceptlab.evaluation.measurement import once_each
+from conceptlab.evaluation.measurement import once_each, read, sights
+from conceptlab.probes import AnalyticProbe
 from conceptlab.recipe import Evaluation
 from tests.evaluation import small
 
@@ -47,3 +50,37 @@ def test_two_numbers_under_one_name_are_refused():
         InputError, match=r"'mine' finds 'accuracy' \(class 00\), which 'accuracy' found already"
     ):
         all_rows([Found(first), Found(second, first._replace(value=0.3))], live)
+
+
+class Counting(AnalyticProbe):
+    passes = 0
+
+    def probabilities(self, images):
+        self.passes += 1
+        return super().probabilities(images)
+
+
+def test_members_that_share_a_probe_are_read_together_and_as_if_alone():
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}))
+    alone = small.context(made)
+    shared, own = Counting(alone.world), Counting(alone.world)
+    contexts = [replace(alone, judge=judge, second=None) for judge in (shared, own, shared)]
+    contexts[2] = replace(contexts[2], second=own)
+    draw = torch.Generator().manual_seed(0)
+    sizes = [{"class 00": 2, "class 11": 1500}, {"class 00": 3}, {"other": 4}]
+    drawn = [
+        {name: torch.rand(n, *alone.world.image_shape, generator=draw) for name, n in of_member.items()}
+        for of_member in sizes
+    ]
+    drawn[0]["class 11"][7, 0, 0, 0] = torch.nan
+    found = sights(contexts, drawn)
+    assert (shared.passes, own.passes) == (1, 2)
+    for context, pictures, (judged, both, second) in zip(contexts, drawn, found):
+        expected = read(context.judge, pictures)
+        assert list(judged) == list(both) == list(pictures)
+        for prompt, tables in expected.items():
+            for variable, table in tables.items():
+                np.testing.assert_allclose(judged[prompt][variable], table, rtol=1e-4, atol=1e-5)
+        assert list(second) == (list(pictures) if context.second else [])
+    assert not any(table[7].any() for table in found[0][0]["class 11"].values()), "nothing is read in it"
+    assert sights(contexts, [{}, {}, {}]) == [({}, {}, {})] * 3

@@ -320,3 +320,18 @@ def test_a_probe_that_cannot_judge_stops_the_run(tmp_path):
     with pytest.raises(InputError, match="probe"):
         executors.run([tiny_recipe(world=world)], Store(tmp_path), CPU, ignore)
     assert not (tmp_path / "members").exists()
+
+
+def test_members_of_one_world_share_its_probes(tmp_path):
+    recipes = [
+        tiny_recipe(),
+        tiny_recipe(seed=1),
+        tiny_recipe(seed=2, world={**tiny_recipe().world, "resolution": 12}),
+    ]
+    store = Store(tmp_path)
+    for recipe in recipes:
+        executors.prepare_probe(store, recipe.world, recipe.evaluation.probe, judges=False)
+    first, second, other = cohort._contexts(recipes, store, CPU)
+    assert first.judge is second.judge
+    assert other.judge is not first.judge
+    assert other.judge.image_shape == (3, 12, 12)

@@ -26,7 +26,7 @@ from conceptlab.evaluation import (
     generate,
     observe,
 )
-from conceptlab.executors.cohort import _context
+from conceptlab.executors.cohort import _contexts
 from conceptlab.executors.plan import plan
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.store import Store
@@ -59,7 +59,7 @@ def test_drawings_are_counted_as_they_are_drawn(tmp_path, measurements):
         drawn += sum(p.images * (2 if p.guidance else 1) for p in prompts[0])
         return generate(cohort, "raw", prompts)
 
-    observe(build(measurements), [_context(recipe, Store(tmp_path), torch.device("cpu"))], 4, draw)
+    observe(build(measurements), _contexts([recipe], Store(tmp_path), torch.device("cpu")), 4, draw)
     assert drawn_images(recipe, 4) == drawn
 
 
@@ -159,7 +159,7 @@ def test_seeds_cost_a_plan_next_to_nothing(tmp_path, monkeypatch):
     assert calls["dumps"] < 100
 
 
-def test_a_plan_does_not_wait_for_what_it_does_not_need():
+def test_a_plan_does_not_wait_for_what_it_does_not_need(tmp_path):
     """Each of these takes as long to load as to plan thousands of members."""
     script = (
         "import sys; from conceptlab.cli import main; "
@@ -167,7 +167,7 @@ def test_a_plan_does_not_wait_for_what_it_does_not_need():
         "heavy = ('torch._dynamo', 'sympy', 'networkx', 'scipy.stats', 'scipy.optimize', 'plotly.graph_objects'); "
         "sys.exit(code or ' '.join(name for name in heavy if name in sys.modules) or None)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "2 (0 done already)" in done.stdout
 

@@ -185,7 +185,7 @@ def patched_rows(live: Live, step: int, weights: Mapping[str, Tensor], family: F
     prompts = [class_prompt(context, cls, family.images) for cls in classes]
     with _replaced(live, weights):
         drawn = draw_one(live.denoiser, live.process, context.recipe, prompts)
-    _, agreed, _ = sights(context, drawn)
+    ((_, agreed, _),) = sights([context], [drawn])
     for cls, prompt in zip(classes, prompts):
         accuracy = float(right(context, agreed[prompt.name], cls).mean())
         yield Row(context.world.space.code(cls), "patch", "agreed_capability", accuracy, step)

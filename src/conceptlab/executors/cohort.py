@@ -19,9 +19,10 @@ import torch
 
 from conceptlab.concepts import Split
 from conceptlab.evaluation import Context, Live, Row, all_rows, build, generate, observe
-from conceptlab.executors.probes import confusion_of, ready_probe, validation_record
+from conceptlab.executors.probes import confusion_of, probe_hash, ready_probe, validation_record
 from conceptlab.executors.states import States
-from conceptlab.recipe import Recipe
+from conceptlab.probes import Probe
+from conceptlab.recipe import Part, Recipe
 from conceptlab.store import MemberWriter, Store, environment, state_steps
 from conceptlab.store.files import locked, write_json
 from conceptlab.training import Cohort
@@ -83,7 +84,7 @@ class _Run:
     def __init__(self, recipes: Sequence[Recipe], store: Store, device: torch.device, report: Report) -> None:
         self.cohort = Cohort(recipes, device)
         self.report, self.store = report, store
-        self.contexts = [_context(recipe, store, device) for recipe in recipes]
+        self.contexts = _contexts(recipes, store, device)
         about = environment(device, members=len(recipes), threads=torch.get_num_threads())
         self.writers = [MemberWriter(store.member_path(recipe), recipe, about) for recipe in recipes]
         self.alive = list(range(len(recipes)))
@@ -224,15 +225,28 @@ def diverges(loss: float, least: float) -> bool:
     return loss > DIVERGED * abs(least)
 
 
-def _context(recipe: Recipe, store: Store, device: torch.device) -> Context:
+def _contexts(recipes: Sequence[Recipe], store: Store, device: torch.device) -> list[Context]:
+    """Members of one world share its probes, so that these read the images of all of them together."""
+    probes: dict[str, Probe] = {}
+
+    def shared(world: Part, part: Part) -> Probe:
+        name = probe_hash(world, part)
+        if name not in probes:
+            probes[name] = ready_probe(store, world, part).to(device)
+        return probes[name]
+
+    return [_context(recipe, store, shared) for recipe in recipes]
+
+
+def _context(recipe: Recipe, store: Store, probe: Callable[[Part, Part], Probe]) -> Context:
     world = build_world(**recipe.world)
     second = recipe.evaluation.second_probe
     return Context(
         recipe,
         world,
         Split(world.space, recipe.train),
-        ready_probe(store, recipe.world, recipe.evaluation.probe).to(device),
-        ready_probe(store, recipe.world, second).to(device) if second else None,
+        probe(recipe.world, recipe.evaluation.probe),
+        probe(recipe.world, second) if second else None,
         # Rendered images are unambiguous and their judge hardly errs; labels of real ones overlap.
         None
         if isinstance(world, RenderedWorld)

@@ -45,15 +45,17 @@ class Probe(ABC):
         """
         if images.ndim != 4 or tuple(images.shape[1:]) != self.image_shape:
             raise InputError(f"the probe reads images of {self.image_shape}; given {tuple(images.shape)}")
-        given = images.detach().to(self.device, torch.float32)
-        broken = given.isnan().flatten(1).any(1).cpu()
-        shown = given.nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1)
         # In full precision on any device: what an image shows must not depend on where it is read.
         with torch.no_grad(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
             # Splitting nothing gives one empty chunk, so that no images give empty tables of the right width.
-            chunks = [self.read(chunk) for chunk in shown.split(_CHUNK)]
-        tables = {name: torch.cat([chunk[name] for chunk in chunks]).cpu() for name in self.space.names}
-        return {name: table.masked_fill(broken[:, None], 0.0) for name, table in tables.items()}
+            chunks = [self._seen(chunk) for chunk in images.detach().split(_CHUNK)]
+        return {name: torch.cat([chunk[name] for chunk in chunks]).cpu() for name in self.space.names}
+
+    def _seen(self, images: Tensor) -> dict[str, Tensor]:
+        given = images.to(self.device, torch.float32)
+        broken = given.isnan().flatten(1).any(1)[:, None]
+        tables = self.read(given.nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1))
+        return {name: tables[name].masked_fill(broken, 0.0) for name in self.space.names}
 
     def predict(self, images: Tensor) -> Tensor:
         """The most probable value of every variable: labels (n, variables), int64."""
