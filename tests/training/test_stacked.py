@@ -14,6 +14,7 @@ from conceptlab.denoisers import Denoiser, build, load_weights
 from conceptlab.denoisers.base import SharedEmbedding
 from conceptlab.errors import InputError
 from conceptlab.training import CohortDenoiser
+from conceptlab.training.layers import TurnedProduct
 
 IMAGE, CONDITION = (3, 8, 8), (6,)
 NETWORKS = {
@@ -170,3 +171,24 @@ def test_weights_that_do_not_fit_are_refused_in_one_line():
 def test_layers_that_share_a_weight_are_refused():
     with pytest.raises(InputError, match="layers 'leave' and 'more' share a weight"):
         CohortDenoiser(Tied())
+
+
+def test_gradients_of_matrices_that_lie_turned_come_out_as_they_lie():
+    """A GPU joins gradients to one matrix; what lies in another order would be copied first."""
+    draw = torch.Generator().manual_seed(0)
+    rows = torch.randn(3, 5, 4, generator=draw, dtype=torch.float64)
+    stored = torch.randn(3, 6, 4, generator=draw, dtype=torch.float64)
+    to_result = torch.randn(3, 5, 6, generator=draw, dtype=torch.float64)
+
+    def gradients(product):
+        given = rows.clone().requires_grad_(), stored.clone().requires_grad_()
+        result = product(given[0], given[1].mT)
+        return result, *torch.autograd.grad(result, given, to_result)
+
+    for ours, theirs in zip(gradients(TurnedProduct.apply), gradients(torch.bmm)):
+        torch.testing.assert_close(ours, theirs)
+    assert gradients(TurnedProduct.apply)[2].is_contiguous()
+    assert not gradients(torch.bmm)[2].is_contiguous(), "otherwise there is nothing to mend"
+    given = rows.clone().requires_grad_()
+    (found,) = torch.autograd.grad(TurnedProduct.apply(given, stored.mT), given, to_result)
+    torch.testing.assert_close(found, to_result @ stored, msg="of frozen weights none is computed")

@@ -168,7 +168,7 @@ class StackedConvTranspose2d(_Layer):
         rows = x.to(self.weight.dtype).permute(0, 2, 3, 1).reshape(members, -1, channels)
         # Outputs fastest, as images lie channels last.
         matrices = self.weight.permute(0, 1, 3, 4, 2).flatten(2)
-        y = torch.bmm(rows, matrices).view(batch, height, width, k, l, -1)
+        y = _multiplied(rows, matrices).view(batch, height, width, k, l, -1)
         y = y.permute(0, 1, 3, 2, 4, 5).reshape(batch, height * k, width * l, -1).permute(0, 3, 1, 2)
         return (
             y if self.bias is None else (self.members(y) + self.bias.view(members, 1, -1, 1, 1)).flatten(0, 1)
@@ -211,8 +211,30 @@ STACKED: dict[type, Any] = {
 def _product(rows: Tensor, matrices: Tensor, bias: Tensor | None) -> Tensor:
     """(E, R, I) × (E, I, O) + (E, O)."""
     if bias is None:
-        return torch.bmm(rows, matrices)
+        return _multiplied(rows, matrices)
     if rows.is_cuda:
         # `baddbmm` first copies the bias over its whole output; a sum of its own is compiled into what comes next.
-        return torch.bmm(rows, matrices) + bias[:, None]
+        return _multiplied(rows, matrices) + bias[:, None]
     return torch.baddbmm(bias[:, None], rows, matrices)
+
+
+def _multiplied(rows: Tensor, matrices: Tensor) -> Tensor:
+    turned = rows.is_cuda and not matrices.is_contiguous() and matrices.mT[0].is_contiguous()
+    return TurnedProduct.apply(rows, matrices) if turned else torch.bmm(rows, matrices)
+
+
+class TurnedProduct(torch.autograd.Function):
+    """`torch.bmm` of (E, R, I) and (E, I, O), whose matrices lie turned, as (O, I): their gradient comes out as they
+    lie, ready to be joined with the others. As `bmm` has it, each would be turned by a copy first."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, matrices: Tensor) -> Tensor:
+        ctx.save_for_backward(rows, matrices)
+        return torch.bmm(rows, matrices)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None]:  # pyright: ignore
+        rows, matrices = ctx.saved_tensors
+        to_rows = torch.bmm(gradient, matrices.mT) if ctx.needs_input_grad[0] else None
+        to_matrices = torch.bmm(gradient.mT, rows).mT if ctx.needs_input_grad[1] else None
+        return to_rows, to_matrices
