@@ -72,6 +72,18 @@ def test_files_named_as_on_windows_are_not_told_to_be_missing(tmp_path):
         opened(folder, "shape")
 
 
+def test_absolute_paths_of_images_that_are_there_are_told_too(tmp_path, monkeypatch):
+    """Scripts write such tables, and a folder is named from where one stands."""
+    folder = write_folder(tmp_path / "data", {"000": 3, "100": 3})
+    labels = folder / "labels.csv"
+    labels.write_text(labels.read_text().replace("pictures/", f"{folder}/pictures/"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(
+        InputError, match=r"files outside the folder \(6\): .*Give paths relative to the table"
+    ):
+        opened(Path("data"), "shape")
+
+
 def test_a_long_list_is_capped(tmp_path):
     folder = write_folder(tmp_path / "data", everything(10))
     for path in (folder / "pictures").iterdir():

@@ -39,7 +39,7 @@ R = TypeVar("R")
 
 
 def paths_of(problems: Problems, folder: Path, files: Sequence[object]) -> list[Path]:
-    """Where the files of a table lie; those outside the folder or missing are problems."""
+    """Where the files of a table lie; those outside the folder or missing are problems, and left out."""
     found = []
     for row, name in enumerate(files, start=1):
         text = "" if name is None or name != name else str(name)
@@ -55,7 +55,8 @@ def paths_of(problems: Problems, folder: Path, files: Sequence[object]) -> list[
         elif not os.path.isfile(folder / plain):
             remedy = "Put them there, or take their rows out of the table."
             problems.add("missing files", f"{text} (row {row})", remedy)
-        found.append(folder / plain)
+        else:
+            found.append(folder / plain)
     return found
 
 

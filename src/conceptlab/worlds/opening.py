@@ -115,7 +115,7 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     if tell is not None and not chosen:
         _tell_others(tell, [name for name, _ in variables], attributes)
     problems = Problems(where)
-    listed = [p for p in paths_of(problems, folder, table[column].tolist()) if p.is_file()]
+    listed = paths_of(problems, folder, table[column].tolist())
     look = look_over(problems, folder, listed, options.resolution, options.mode)
     check_labels(problems, variables, table, labels_of(variables, table))
     if len(problems):
