@@ -190,6 +190,20 @@ def test_bad_variables_are_one_line(folder, variables, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("place/4", ["<12008", "12008–12015", "12015–12022", "≥12022"]),
+        ("place@12020.1,12020.2", ["<12020.1", "12020.1–12020.2", "≥12020.2"]),
+        ("place@12000.4", ["<12000.4", "≥12000.4"]),
+        ("place@12010", ["<1.201e+04", "≥1.201e+04"]),
+    ],
+)
+def test_bins_are_named_with_the_digits_that_tell_them_apart(text, names):
+    table = pd.DataFrame({"place": range(12000, 12031)})
+    assert [name for name, _ in resolve([text], table, "table.csv")[0][1]] == names
+
+
 @pytest.mark.parametrize("resolution", [0, -3])
 def test_a_resolution_of_nothing_is_not_one_that_is_left_out(tmp_path, resolution):
     folder = write_folder(tmp_path / "data", everything(3))

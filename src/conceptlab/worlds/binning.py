@@ -154,7 +154,7 @@ def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Val
         if head not in columns and sign in head:
             name, _, amount = head.rpartition(sign)
             numbers = _numbers(name, table, where)
-            return name, _bins(text, cut(text, amount, numbers), names)
+            return name, _bins(text, cut(text, amount, numbers), names, numbers)
     column = column_of(table, head, where)
     if names:
         return head, _each_once(text, tuple(_named(text, part) for part in names.split(",")))
@@ -220,19 +220,27 @@ def _quantiles(text: str, amount: str, numbers: np.ndarray) -> list[float]:
     return edges
 
 
-def _bins(text: str, edges: list[float], names: str) -> tuple[Value, ...]:
+def _bins(text: str, edges: list[float], names: str, numbers: np.ndarray) -> tuple[Value, ...]:
     bounds = [None, *edges, None]
     pairs = list(itertools.pairwise(bounds))
-    given = [part.strip() for part in names.split(",")] if names else [_bin_name(*pair) for pair in pairs]
+    given = [part.strip() for part in names.split(",")] if names else _bin_names(edges, numbers)
     if len(given) != len(pairs):
         raise InputError(f"variable '{text}': {len(pairs)} bins need as many names, not {len(given)}")
     return tuple(zip(given, pairs))
 
 
-def _bin_name(low: float | None, high: float | None) -> str:
-    if low is None:
-        return f"<{high:.4g}"
-    return f"≥{low:.4g}" if high is None else f"{low:.4g}–{high:.4g}"
+def _bin_names(edges: list[float], numbers: np.ndarray) -> list[str]:
+    """Bins by their cuts, in four digits: members are found by these names. In more where two cuts would read alike, or
+    one as if it parted nothing."""
+    low, high = float(numbers.min()), float(numbers.max())
+    cuts: list[str] = []
+    for digits in range(4, 18):  # 17 tell any two numbers apart
+        cuts = [f"{edge:.{digits}g}" for edge in edges]
+        told = [float(cut) for cut in cuts]
+        parts = all((low < cut <= high) == (low < edge <= high) for cut, edge in zip(told, edges))
+        if parts and len(set(told)) == len(told):
+            break
+    return [f"<{cuts[0]}", *(f"{a}–{b}" for a, b in itertools.pairwise(cuts)), f"≥{cuts[-1]}"]
 
 
 def _each_once(text: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
