@@ -252,6 +252,14 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
             ["--data", "my_shapes", "--set", "world.resolution=8"],
             "--set world.resolution: what is made of --data is said by --variables, --continuous, --resolution",
         ),
+        (
+            ["--data", "my_shapes", "--test", "111", "--set", "train.111=5", "--plan"],
+            "--set train.111: what is shown is said by --train",
+        ),
+        (
+            ["--world", "circles", "--set", 'train={"00": 5}', "--plan"],
+            "--set train: what is shown is said by --train",
+        ),
         (["--world", "circels"], "did you mean 'circles'"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),

@@ -57,6 +57,7 @@ def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study
 
     if (options.data is None) == (options.world is None):
         raise InputError("run custom needs either --data PATH or --world NAME; see docs/own_data.md")
+    _refuse_train(settings)
     notes: list[str] = []
     if options.data is not None:
         _keep_out(options.out, options.data)
@@ -86,6 +87,15 @@ def _refuse_world(settings: Mapping[str, Any]) -> None:
         if key.partition(".")[0] == "world":
             options = ", ".join(f"--{name}" for name in _DATA_OPTIONS)
             raise InputError(f"--set {key}: what is made of --data is said by {options}")
+
+
+def _refuse_train(settings: Mapping[str, Any]) -> None:
+    """Set behind the backs of --train and --test, a class would be shown and judged as one that never was."""
+    for key in settings:
+        if key.partition(".")[0] == "train":
+            raise InputError(
+                f"--set {key}: what is shown is said by --train, e.g. 01:200 for 200 images of 01"
+            )
 
 
 def _data_options(options: argparse.Namespace) -> DataOptions:
