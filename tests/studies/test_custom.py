@@ -389,12 +389,15 @@ def test_roles_have_sensible_defaults(place):
     assert everything_else.test == ("001", "010", "011", "101", "111")
     assert set(custom.roles(world, [], ["111"]).train) == {"000", "001", "010", "011", "100", "101"}
     assert custom.roles(world, ["000,100"], ["shape=triangle,size=small,colour=red"]).test == ("110",)
+    assert custom.roles(world, ["000"], ["111", "100", "111"]).test == ("111", "100")
     with pytest.raises(InputError, match=r"has no image of class 110 \(triangle, small, red\) to train on"):
         custom.roles(world, ["110"], [])
     with pytest.raises(InputError, match="shows no image of class 000"):
         custom.roles(world, ["000:0", "100"], [])
     with pytest.raises(InputError, match=r"has 12 images of class 000 .* ask for 12 or fewer"):
         custom.roles(world, ["000:13"], [])
+    with pytest.raises(InputError, match="--test 111:5: nothing of what is tested is shown; write 111 alone"):
+        custom.roles(world, [], ["111:5"])
     with pytest.raises(InputError, match="--train names class 000 twice"):
         custom.roles(world, ["000", "100", "000:3"], [])
     assert custom.roles(build("circles"), ["00", "01"], []).train == {"00": 500, "01": 500}

@@ -50,7 +50,7 @@ def roles(world: World, train: Sequence[str], test: Sequence[str]) -> Roles:
             f"{len(space)} combinations are too many to draw and judge all of; bin the variables more coarsely, to "
             f"{MOST_CLASSES} or fewer"
         )
-    tested = [cls for cls, _ in _parsed(world, test)]
+    tested = _tested(world, test)
     shown = _once("--train", world, _parsed(world, train)) or {
         cls: None for cls in world.seen if cls not in tested
     }
@@ -87,6 +87,16 @@ def _parsed(world: World, texts: Sequence[str]) -> list[tuple[Class, int | None]
             else:
                 found.append((world.space.parse(part), None))
     return found
+
+
+def _tested(world: World, texts: Sequence[str]) -> list[Class]:
+    """The classes of `--test`, each once: a run is found by them. How many images are drawn is a setting."""
+    parsed = _parsed(world, texts)
+    for cls, count in parsed:
+        if count is not None:
+            code = world.space.code(cls)
+            raise InputError(f"--test {code}:{count}: nothing of what is tested is shown; write {code} alone")
+    return list(dict(parsed))
 
 
 def _is_class(world: World, text: str) -> bool:
