@@ -235,6 +235,14 @@ def test_a_continuous_condition_needs_numbers(folder):
         opened(folder, "shape", "colour", continuous=("colour",))
 
 
+def test_a_continuous_condition_is_of_a_variable(folder):
+    told = "^--continuous radius: it is no variable yet; give it bins, too, e.g. --variables shape radius/2$"
+    with pytest.raises(InputError, match=told):
+        opened(folder, "shape", continuous=("radius",))
+    with pytest.raises(InputError, match=r"unknown variable 'radiu' in --continuous; did you mean 'radius'"):
+        opened(folder, "shape", "radius/2", continuous=("radiu",))
+
+
 def test_a_continuous_value_needs_an_image_that_tells_its_number(tmp_path):
     """Its condition would be NaN, and what a model draws for that would be judged all the same."""
     folder = write_folder(tmp_path / "data", {"000": 4, "001": 4, "100": 4, "101": 4})

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from conceptlab.errors import InputError
+from conceptlab.errors import InputError, unknown
 from conceptlab.worlds import dsprites, shapes3d
 from conceptlab.worlds.binning import Variables, check_labels, labels_of, passed_over, resolve, suggest
 from conceptlab.worlds.celeba import ATTRIBUTES
@@ -78,6 +78,7 @@ def _published(path: Path, options: DataOptions) -> LabelledWorld:
         factors = ", ".join(table.columns)
         raise InputError(f"{path} has too many combinations to take all; choose --variables out of {factors}")
     variables = resolve(options.variables, table, str(path))
+    _check_continuous(options.continuous, variables, table)
     kind = dsprites.DSprites if sprites else shapes3d.Shapes3D
     return kind(
         file=str(path.resolve()),
@@ -112,6 +113,7 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     unnamed = not table_name and not options.folders
     named = f"{where} (its variables are named by --folders)" if unnamed else where
     variables = _variables(chosen, attributes, named)
+    _check_continuous(options.continuous, variables, attributes)
     if tell is not None and not chosen:
         _tell_others(tell, [name for name, _ in variables], attributes)
     problems = Problems(where)
@@ -134,6 +136,19 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
         mode=look.mode,
         folders=() if table_name else tuple(attributes.columns),
     )
+
+
+def _check_continuous(continuous: Sequence[str], variables: Variables, table: pd.DataFrame) -> None:
+    """A number enters the condition as it is; which class an image belongs to is still told by bins."""
+    names = [name for name, _ in variables]
+    for name in continuous:
+        if name not in names and name in table.columns:
+            example = shlex.join([*names, f"{name}/2"])
+            raise InputError(
+                f"--continuous {name}: it is no variable yet; give it bins, too, e.g. --variables {example}"
+            )
+        if name not in names:
+            raise unknown("variable", name, names, where="--continuous")
 
 
 def _tell_others(tell: Callable[[str], object], names: list[str], attributes: pd.DataFrame) -> None:
