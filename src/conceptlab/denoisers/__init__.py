@@ -63,14 +63,15 @@ def build(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         denoiser = _DENOISERS.make(name, tuple(image_shape), tuple(condition_shape), **settings)
-    _check_halves(denoiser, name)
+    _check_parts(denoiser, name)
     if embedding == "frozen":
         denoiser.freeze_embedding()
     return denoiser
 
 
-def _check_halves(denoiser: object, name: str) -> None:
-    """A network from elsewhere may be none of ours, or leave out a half, which else shows deep inside training."""
+def _check_parts(denoiser: object, name: str) -> None:
+    """A network from elsewhere may be none of ours, leave out a half, which else shows deep inside training, or hold
+    what no member can."""
     if not isinstance(denoiser, Denoiser):
         raise InputError(
             f"denoiser '{name}' is a {type(denoiser).__name__}; derive it from conceptlab.denoisers.Denoiser"
@@ -82,3 +83,10 @@ def _check_halves(denoiser: object, name: str) -> None:
         raise InputError(
             f"denoiser '{name}' has no condition_embedding; its __init__ must make the nn.Module that embeds conditions"
         )
+    for path, layer in denoiser.named_modules():
+        # A checkpoint holds parameters alone: the network that is read back would not be the one that was measured.
+        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm):
+            raise InputError(
+                f"denoiser '{name}' has torch's {type(layer).__name__} ('{path}'), whose statistics no checkpoint "
+                "keeps; use conceptlab.denoisers.BatchNorm(channels), or torch's GroupNorm"
+            )
