@@ -73,6 +73,14 @@ def test_a_network_that_gives_another_shape_is_refused(plain):
         model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 1}))
 
 
+def test_a_network_that_returns_nothing_is_refused(plain, monkeypatch):
+    monkeypatch.setattr(Plain, "denoise", lambda self, x, time, embedding: None)
+    with pytest.raises(
+        InputError, match=r"denoiser 'plain' gives NoneType for an image .*; let denoise return"
+    ):
+        model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 4}))
+
+
 def test_an_embedding_without_names_is_refused(plain, monkeypatch):
     """Interventions edit embeddings by their names; one tensor would only fail at the first evaluation."""
     monkeypatch.setattr(Plain, "embed", lambda self, condition: condition.flatten(1))

@@ -143,10 +143,12 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
     outputs.clear()
     with torch.no_grad(), one_thread(), _FlopCounter() as counter:
         given = denoiser(torch.zeros(1, *image_shape), torch.zeros(1), condition)
-    if given.shape != (1, *image_shape):  # the loss would spread what is too small over the image
+    shape = given.shape if isinstance(given, Tensor) else None
+    if shape != (1, *image_shape):  # the loss would spread what is too small over the image
+        gives = type(given).__name__ if shape is None else tuple(shape[1:])
         raise InputError(
-            f"denoiser '{json.loads(part)['name']}' gives {tuple(given.shape[1:])} for an image of {image_shape}; "
-            "it must give as many channels, rows and columns"
+            f"denoiser '{json.loads(part)['name']}' gives {gives} for an image of {image_shape}; "
+            "let denoise return as many channels, rows and columns"
         )
     shapes = tuple((name, tuple(p.shape)) for name, p in denoiser.named_parameters())
     return Network(counter.flops, sum(math.prod(shape) for _, shape in shapes), sum(outputs), shapes)
