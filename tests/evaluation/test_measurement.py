@@ -52,6 +52,20 @@ def test_two_numbers_under_one_name_are_refused():
         all_rows([Found(first), Found(second, first._replace(value=0.3))], live)
 
 
+def test_what_is_no_number_is_told_with_its_measurement():
+    """A forgotten .item() would end in a traceback when the table is written."""
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=({"name": "mine"},)))
+    live = Live(small.context(made), 1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {})  # type: ignore
+    told = Row("00", "", "glow", np.float32(0.5))  # type: ignore
+    assert all_rows([Found(told)], live) == [told]
+    with pytest.raises(
+        InputError, match=r"^measurement 'mine' finds 'glow' \(class 00\) to be a Tensor; give"
+    ):
+        all_rows([Found(told._replace(value=torch.tensor(0.5)))], live)  # type: ignore
+    with pytest.raises(InputError, match=r"^measurement 'mine' gives a tuple; let rows give .*Row$"):
+        all_rows([Found(("00", "", "glow", 0.5))], live)  # type: ignore
+
+
 class Counting(AnalyticProbe):
     passes = 0
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -191,18 +192,34 @@ def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
     finders: dict[Row, str] = {}
     for measurement, part in zip(measurements, live.context.recipe.evaluation.measurements, strict=True):
         for row in measurement.rows(live):
+            _check_row(row, part["name"])
             name = row._replace(value=0.0)
             if name in finders:
-                about = ", ".join(
-                    word for word in (f"class {row.cls}" if row.cls else "", row.variable) if word
-                )
                 raise InputError(
-                    f"measurement '{part['name']}' finds '{row.measure}' ({about or 'of no class'}), which "
-                    f"'{finders[name]}' found already; leave one of them out, or let yours call its measure otherwise"
+                    f"measurement '{part['name']}' finds {_subject(row)}, which '{finders[name]}' found already; leave "
+                    "one of them out, or let yours call its measure otherwise"
                 )
             finders[name] = part["name"]
             rows.append(row)
     return rows
+
+
+def _check_row(row: object, name: str) -> None:
+    """What is no number would only be found out when the table is written, which knows nothing of its measurement."""
+    if not isinstance(row, Row):
+        raise InputError(
+            f"measurement '{name}' gives a {type(row).__name__}; let rows give conceptlab.evaluation.Row"
+        )
+    if not isinstance(row.value, Real):
+        raise InputError(
+            f"measurement '{name}' finds {_subject(row)} to be a {type(row.value).__name__}; give a number, e.g. with "
+            ".item()"
+        )
+
+
+def _subject(row: Row) -> str:
+    about = ", ".join(word for word in (f"class {row.cls}" if row.cls else "", row.variable) if word)
+    return f"'{row.measure}' ({about or 'of no class'})"
 
 
 def sights(
