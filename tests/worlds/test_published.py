@@ -50,6 +50,29 @@ def test_dsprites_streams_from_its_archive(tmp_path, monkeypatch):
     assert np.array_equal(load(small).pixels[7, 0], np.rint(blocks))
 
 
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (
+            lambda images: images[:-5],
+            r"has 319 images in imgs and 324 rows in latents_values; it needs a row",
+        ),
+        (lambda images: images * np.uint8(255), "imgs must hold 0 and 1, not 255; save them so"),
+        (np.asfortranarray, r"imgs must be 64×64 of 8 bits, .* by columns \(Fortran order\)"),
+        (lambda images: images[:, :32], r"imgs must be 64×64 of 8 bits, not \(32, 64\) of uint8"),
+    ],
+)
+def test_another_file_in_the_form_of_dsprites(tmp_path, spoil, message):
+    """All but the last would train on images that are not in the file."""
+    path = tmp_path / "dsprites.npz"
+    images = write_dsprites(path)
+    with np.load(path) as held:
+        np.savez(path, imgs=spoil(images), latents_values=held["latents_values"])
+    with pytest.raises(InputError, match=message) as caught:
+        open_data(path, DataOptions(variables=("shape", "scale")))
+    assert "\n" not in str(caught.value)
+
+
 def test_shapes3d_in_its_published_form(tmp_path):
     h5py = pytest.importorskip("h5py")
     rng = np.random.default_rng(0)

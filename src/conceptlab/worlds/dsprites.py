@@ -7,11 +7,12 @@ as a stream: never more than a few thousand images are in memory.
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -63,25 +64,48 @@ def read_factors(path: Path) -> pd.DataFrame:
         ) from error
     if values.ndim != 2 or values.shape[1] != len(FACTORS):
         raise InputError(f"{path}: latents_values must have the columns {', '.join(FACTORS)}")
+    if len(values) != (count := _count(path)):  # nobody could tell which image is whose
+        raise InputError(
+            f"{path} has {count} images in imgs and {len(values)} rows in latents_values; it needs a row for each image"
+        )
     table = pd.DataFrame(values, columns=list(FACTORS))
     table["shape"] = shape_names(path, table["shape"], SHAPES)
     return table
 
 
+def _count(path: Path) -> int:
+    """How many images there are."""
+    with _stream(path) as (_, count):
+        return count
+
+
 def _images(path: Path) -> Iterator[np.ndarray]:
     """The images in chunks (n, 64, 64)."""
+    with _stream(path) as (stream, total):
+        for start in range(0, total, _CHUNK):
+            count = min(_CHUNK, total - start)
+            data = stream.read(count * 64 * 64)
+            if len(data) < count * 64 * 64:
+                raise InputError(f"{path} ends too early; download it again")
+            images = np.frombuffer(data, np.uint8).reshape(count, 64, 64)
+            if images.max() > 1:
+                raise InputError(f"{path}: imgs must hold 0 and 1, not {images.max()}; save them so")
+            yield images
+
+
+@contextlib.contextmanager
+def _stream(path: Path) -> Iterator[tuple[IO[bytes], int]]:
+    """The archive where its images begin, and how many they are."""
     try:
         with zipfile.ZipFile(path) as archive, archive.open("imgs.npy") as stream:
             version = np.lib.format.read_magic(stream)
             read = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-            shape, _, dtype = read[version](stream)
-            if shape[1:] != (64, 64) or dtype != np.uint8:
-                raise InputError(f"{path}: imgs must be 64×64 of 8 bits, not {shape[1:]} of {dtype}")
-            for start in range(0, shape[0], _CHUNK):
-                count = min(_CHUNK, shape[0] - start)
-                data = stream.read(count * 64 * 64)
-                if len(data) < count * 64 * 64:
-                    raise InputError(f"{path} ends too early; download it again")
-                yield np.frombuffer(data, np.uint8).reshape(count, 64, 64)
+            shape, by_column, dtype = read[version](stream)
+            if shape[1:] != (64, 64) or dtype != np.uint8 or by_column:
+                order = " by columns (Fortran order)" if by_column else ""
+                raise InputError(
+                    f"{path}: imgs must be 64×64 of 8 bits, not {shape[1:]} of {dtype}{order}; save them so"
+                )
+            yield stream, shape[0]
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} is damaged ({first_line(error)}); download it again") from error
