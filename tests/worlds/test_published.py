@@ -132,6 +132,10 @@ def test_published_files_that_are_not(tmp_path, monkeypatch):
     write_dsprites(tmp_path / "d.npz")
     with pytest.raises(InputError, match="choose --variables out of color, shape, scale"):
         open_data(tmp_path / "d.npz", DataOptions())
+    with pytest.raises(
+        InputError, match=r"d\.npz: single-valued variables \(1\): color \(always 1\)\. A var"
+    ):
+        open_data(tmp_path / "d.npz", DataOptions(variables=("shape", "color")))
     for resolution in (20, 0, -16):
         with pytest.raises(InputError, match=r"setting 'resolution'.*known: 16, 32, 64"):
             open_data(tmp_path / "d.npz", DataOptions(variables=("shape",), resolution=resolution))

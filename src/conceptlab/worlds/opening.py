@@ -79,6 +79,9 @@ def _published(path: Path, options: DataOptions) -> LabelledWorld:
         raise InputError(f"{path} has too many combinations to take all; choose --variables out of {factors}")
     variables = resolve(options.variables, table, str(path))
     _check_continuous(options.continuous, variables, table)
+    problems = Problems(str(path))
+    check_labels(problems, variables, table, labels_of(variables, table))
+    problems.stop()
     kind = dsprites.DSprites if sprites else shapes3d.Shapes3D
     return kind(
         file=str(path.resolve()),
