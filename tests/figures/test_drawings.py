@@ -265,6 +265,19 @@ def test_variables_may_be_called_like_columns_of_a_table() -> None:
     assert figures.seed_paths(curves, space)[0, 1][1].tolist() == [[0.75, 0.75], [0.75, 0.75]]
 
 
+def test_long_words_of_a_user_keep_to_their_place() -> None:
+    """Wider than the page they would leave no room for any panel."""
+    space = ConceptSpace([Variable("n" * 200, ("a" * 90, "b")), Variable("size", ("small", "large"))])
+    ax = axes()
+    figures.draw_graph(ax, space, Split(space, {"00": 3}))
+    steps = {"step": [1, 2], "seed": 0, "class": "11", "measure": "accuracy", "weights": "raw", "value": 0.5}
+    curves = pd.concat([pd.DataFrame({**steps, "variable": name}) for name in space.names])
+    figures.accuracy_per_variable(ax, curves, "11", space.names)
+    shown = {t.get_text() for t in texts(ax)}
+    assert max(map(len, shown)) <= 40
+    assert {"n" * 39 + "…", "n" * 19 + "…", "size: small → large"} <= shown
+
+
 def test_dollars_in_words_of_a_user_are_no_formula() -> None:
     """Two dollars begin one, which would be set in other letters, or fail where it is none."""
     space = ConceptSpace([Variable("pri$ce_$^{", ("$5", "$10")), Variable("size", ("a", "b"))])

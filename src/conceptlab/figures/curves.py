@@ -267,6 +267,7 @@ def accuracy_per_variable(ax: Axes, curves: pd.DataFrame, cls: str, names: Seque
     accuracy_axes(ax, "accuracy of the variable")
     colours: Mapping[str, str] = style.variable_colours(names)
     lines = [
-        (select(curves, "accuracy", name, cls), Line(colours[name], style.plain(name))) for name in names
+        (select(curves, "accuracy", name, cls), Line(colours[name], style.plain(name, most=20)))
+        for name in names
     ]
     name_ends(ax, bands(ax, lines))

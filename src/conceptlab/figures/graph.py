@@ -179,7 +179,7 @@ def _name_axes(ax: Axes, space: ConceptSpace, *, pictures: bool) -> None:
             10 * np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))]) if 0 < angle <= 60 else 0
         )
         ax.annotate(
-            style.plain(f"{variable.name}: {' → '.join(variable.values)}"),
+            style.plain(f"{variable.name}: {' → '.join(variable.values)}", most=40),
             _point((a + b) / 2), _point(distance * away + along),
             textcoords="offset points", ha="center", va="center", rotation=angle, rotation_mode="anchor",
             fontsize=6.2, color=style.MUTED,

@@ -136,9 +136,11 @@ def log_ticks(low: float, high: float, least: int = 3) -> list[float]:
     return found
 
 
-def plain(text: str) -> str:
-    """A user's own words as a label that shows them as they are: between two dollars matplotlib reads formulas."""
-    return text.replace("$", r"\$")
+def plain(text: str, most: int | None = None) -> str:
+    """A user's own words as a label that shows them as they are: between two dollars matplotlib reads formulas. With
+    `most` letters they keep to their place: a label that is wider than the page leaves no room for what it names."""
+    short = text if most is None or len(text) <= most else f"{text[: most - 1].rstrip()}…"
+    return short.replace("$", r"\$")
 
 
 def seeds_text(seeds: int, band: str = "± 1 standard deviation over seeds") -> str:

@@ -63,7 +63,7 @@ def draw(results: Results, tables: Tables) -> Picture:
     marks = marks_text(asked, times, THRESHOLD, marked, judged(curves))
     seeds = figures.seeds_text(curves["seed"].nunique())
     figures.caption(
-        page, f"{seeds}. Digits: {figures.plain(space.order)}. {pale} {marks}{_correction(curves)}"
+        page, f"{seeds}. Digits: {figures.plain(space.order, most=90)}. {pale} {marks}{_correction(curves)}"
     )
     return page
 
