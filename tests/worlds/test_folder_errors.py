@@ -54,7 +54,7 @@ def test_all_problems_are_told_at_once(tmp_path):
         "--resolution N",
         "mixed modes",
         "--mode RGB",
-        "'colour' has no value (1): row 21",
+        "'colour' has no value (1): row 21. Fill them in, take these lines out of the table, or choose --variables",
         "values without images (1): flat=other",
         "single-valued variables (1): flat (always same)",
         "damaged images (1): pictures/000-001.png",

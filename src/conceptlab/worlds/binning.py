@@ -106,7 +106,7 @@ def check_labels(problems: Problems, variables: Variables, table: pd.DataFrame, 
     """Attributes that are missing, and variables that do not vary."""
     for place, (name, values) in enumerate(variables):
         for row in np.flatnonzero(table[name].isna().to_numpy()):
-            remedy = "Fill them in, or take these lines out of the table."
+            remedy = "Fill them in, take these lines out of the table, or choose --variables without it."
             problems.add(f"'{name}' has no value", f"row {row + 1}", remedy)
         counts = [int((labels[:, place] == index).sum()) for index in range(len(values))]
         present = [value for (value, _), count in zip(values, counts) if count]
