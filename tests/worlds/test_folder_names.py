@@ -150,7 +150,11 @@ def test_an_image_more_is_noticed_and_folders_that_are_gone_are_told(tmp_path):
             (),
             r"folders without an image \(\.png, .*\): blue and 1 more; put some",
         ),
-        ({"all": 2}, (), r"all images lie in folders of the same name \(all\); two values or more"),
+        (
+            {"all": 2},
+            (),
+            r"all images lie in folders of the same name \(all\); two values or more .*, or a table .* \(\.csv, ",
+        ),
         (
             WORDS,
             ("a", "b", "c"),

@@ -157,3 +157,6 @@ _READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
     ".ndjson": _json_lines,
     ".parquet": _parquet,
 }
+
+TABLES = tuple(_READERS)
+"""How the name of a table ends."""

@@ -20,7 +20,7 @@ from conceptlab.worlds.celeba import ATTRIBUTES
 from conceptlab.worlds.folder import LEAST_RESOLUTION, Folder
 from conceptlab.worlds.folder_images import decode, look_over, paths_of
 from conceptlab.worlds.folder_names import unlisted
-from conceptlab.worlds.folder_table import file_column, find_table, read_labels
+from conceptlab.worlds.folder_table import TABLES, file_column, find_table, read_labels
 from conceptlab.worlds.labelled import LabelledWorld, load_anew
 from conceptlab.worlds.problems import Problems
 from conceptlab.worlds.published import SIDE
@@ -177,7 +177,8 @@ def _varying(attributes: pd.DataFrame, where: str) -> list[str]:
     if not found:
         same = ", ".join(map(str, attributes.iloc[0]))
         raise InputError(
-            f"{where}: all images lie in folders of the same name ({same}); two values or more are needed"
+            f"{where}: all images lie in folders of the same name ({same}); two values or more are needed, or a "
+            f"table of labels beside the folders ({', '.join(TABLES)})"
         )
     return found
 
