@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from PIL import Image
 
 from conceptlab.errors import InputError
 from conceptlab.worlds import DataOptions, open_data
-from conceptlab.worlds.binning import resolve
+from conceptlab.worlds.binning import labels_of, resolve
 from conceptlab.worlds.folder_images import MOST_PIXELS
 from conceptlab.worlds.folder_table import read_table
 from tests.image_folder import everything, opened, state_of, write_folder, write_table
@@ -328,6 +329,16 @@ def test_values_stay_as_they_are_written_and_numbers_are_in_their_order(tmp_path
     chosen = opened(folder, "code=1,01", "shape")
     assert chosen.space.concepts[0].values == ("1", "01")
     assert opened(folder, "count@9.7", "colour").counts() == dict.fromkeys(chosen.space.classes, 8)
+
+
+def test_letters_that_are_put_together_otherwise_are_the_same_value():
+    """Tables that were made on two systems would have two values that read alike."""
+    apart, whole = (unicodedata.normalize(form, "grün") for form in ("NFD", "NFC"))
+    table = pd.DataFrame({"colour": [apart, "rot", whole]})
+    variables = resolve(["colour"], table, "table.csv")
+    assert variables == (("colour", ((whole, (whole,)), ("rot", ("rot",)))),)
+    for texts in ([f"colour={apart},rot"], [f"colour={whole},rot"]):
+        assert labels_of(resolve(texts, table, "table.csv"), table).ravel().tolist() == [0, 1, 0]
 
 
 def test_files_may_be_called_like_numbers(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -88,7 +89,10 @@ def _labels(column: pd.Series, values: Sequence[Value]) -> np.ndarray:
     labels = np.full(len(column), -1, dtype=np.int64)
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
     places = {
-        text: index for index, (_, given) in enumerate(values) if not is_interval(given) for text in given
+        _composed(text): index
+        for index, (_, given) in enumerate(values)
+        if not is_interval(given)
+        for text in given
     }
     if places:
         labels = texts_of(column).map(places).fillna(-1).to_numpy(np.int64)
@@ -134,7 +138,12 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float | np.number):
         return str(int(value)) if float(value).is_integer() else f"{value:.6g}"
-    return str(value).strip()
+    return _composed(str(value))
+
+
+def _composed(text: str) -> str:
+    """On some systems ü is written as u and two dots. Nobody who reads or types it could tell the two apart."""
+    return unicodedata.normalize("NFC", text.strip())
 
 
 def is_interval(given: tuple[Any, ...]) -> bool:
@@ -254,7 +263,7 @@ def _each_once(text: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 def _named(text: str, part: str) -> Value:
     name, colon, members = part.partition(":")
-    given = [member.strip() for member in (members if colon else name).split("+")]
+    given = [_composed(member) for member in (members if colon else name).split("+")]
     if not name.strip() or not all(given):
         raise InputError(f"variable '{text}': write values as a,b or name:a+b,other:c")
-    return name.strip(), tuple(given)
+    return _composed(name), tuple(given)
