@@ -186,6 +186,12 @@ def test_a_world_without_a_renderer_plugs_in() -> None:
         ),
         ({"images": lambda images: images * float("nan")}, "images go from nan to nan"),
         ({"conditions": lambda conditions: conditions[:, 1:]}, "the condition of an image has the shape"),
+        ({"images": lambda images: images.numpy()}, "the image is a ndarray; give a torch tensor of float32"),
+        ({"images": lambda images: images.double()}, "the image is a float64 tensor; give a torch tensor"),
+        (
+            {"conditions": lambda conditions: conditions.numpy()},
+            "the condition of an image is a ndarray; give",
+        ),
     ],
 )
 def test_a_world_that_breaks_its_promises_is_told_which(monkeypatch, broken, message):

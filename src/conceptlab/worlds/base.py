@@ -171,11 +171,15 @@ def check_promises(world: World) -> None:
 
 
 def _check_class(world: World, cls: Class, images: int) -> None:
-    given = world.sample(cls, images, seed=0)
+    given, asked = world.sample(cls, images, seed=0), world.condition(cls)
+    of_class = f"condition of class {world.space.code(cls)}"
+    kinds = (("image", given.images), ("condition of an image", given.conditions), (of_class, asked))
+    for what, found in kinds:
+        _check_kind(world, what, found)
     shapes = (
         ("image", given.images.shape[1:], world.image_shape),
         ("condition of an image", given.conditions.shape[1:], world.condition_shape),
-        (f"condition of class {world.space.code(cls)}", world.condition(cls).shape, world.condition_shape),
+        (of_class, asked.shape, world.condition_shape),
     )
     for what, found, promised in shapes:
         if tuple(found) != tuple(promised):
@@ -192,6 +196,14 @@ def _check_class(world: World, cls: Class, images: int) -> None:
             f"world '{world.name}': one seed gives two images of class {world.space.code(cls)}; draw whatever is "
             "random from the seed, e.g. with conceptlab.worlds.base.spread"
         )
+
+
+def _check_kind(world: World, what: str, given: object) -> None:
+    """Numbers of numpy are no tensors, and images made of them are in double precision, which no layer would take.
+    A condition may be: how it is embedded is up to a network. 8 bits are told by their range."""
+    if not isinstance(given, Tensor) or (what == "image" and given.dtype == torch.float64):
+        kind = "a float64 tensor" if isinstance(given, Tensor) else f"a {type(given).__name__}"
+        raise InputError(f"world '{world.name}': the {what} is {kind}; give a torch tensor of float32")
 
 
 def on_paper(images: np.ndarray, opacity: Opacity) -> np.ndarray:
