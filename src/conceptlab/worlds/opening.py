@@ -191,6 +191,11 @@ def _variables(texts: Sequence[str], attributes: pd.DataFrame, where: str) -> Va
         )
     if attributes.shape[1] == 0:
         raise InputError(f"{where} has no column beside that of file names; add one for each variable")
+    if not chosen and attributes.nunique().max() < 2:
+        raise InputError(
+            f"{where}: no column tells its images apart ({len(attributes)} in all); two values or more of one are "
+            "needed"
+        )
     if not chosen:
         # Numbers, where there are any, as they would be written; values put together under a name otherwise.
         numbers = passed_over(attributes, ())
