@@ -6,16 +6,13 @@ import itertools
 import json
 import re
 import shlex
-import shutil
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from PIL import Image
 
 import conceptlab
-from conceptlab import plugins
 from conceptlab.cli import main
 from conceptlab.errors import InputError
 from conceptlab.store import find_members, go_on
@@ -24,28 +21,15 @@ from conceptlab.studies.custom_figures import draw
 from conceptlab.studies.study import Results
 from conceptlab.worlds import DataOptions, build, open_data
 from tests.examples import run_script
-from tests.image_folder import everything, write_folder, write_table
+from tests.image_folder import everything, write_folder
+from tests.studies.own_data import SMALL, own_cache, state_of
+
+__all__ = ["own_cache"]
 
 DOCS = Path(__file__).parents[2] / "docs" / "own_data.md"
-# What the page's commands leave out, to be quick: the pipeline is the same.
-FEWER = (
-    "denoiser.channels=[8,16]",
-    "evaluation.final_images=4",
-    "evaluation.images=2",
-    "evaluation.sampler_steps=2",
-)
-SMALL = [word for setting in FEWER for word in ("--set", setting)] + ["--seeds", "1", "--device", "cpu"]
 
 # With twenty images a class the judge may stay below 99 %; on real data that is a warning.
 pytestmark = pytest.mark.filterwarnings("ignore:the cnn probe reads")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _own_cache(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONCEPTLAB_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv(plugins.VARIABLE, "")
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -59,10 +43,6 @@ def place(tmp_path_factory) -> Path:
 def commands(start: str) -> list[list[str]]:
     lines = DOCS.read_text(encoding="utf-8").splitlines()
     return [shlex.split(line)[1:] for line in lines if line.startswith(start)]
-
-
-def state_of(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def test_inspect_as_the_page_tells(place, monkeypatch, capsys):
@@ -313,71 +293,6 @@ def test_options_of_custom_are_refused_elsewhere(capsys):
     assert "for `run custom`, not for quickstart" in capsys.readouterr().err
     assert main(["run", "quickstart", "--resolution", "0"]) == 2
     assert "--resolution: for `run custom`, not for quickstart" in capsys.readouterr().err
-
-
-def test_bad_data_are_one_list_and_exit_code_2(tmp_path, monkeypatch, capsys):
-    folder = write_folder(tmp_path / "data", everything(4))
-    (folder / "pictures" / "000-000.png").unlink()
-    (folder / "pictures" / "000-001.png").write_bytes(b"no")
-    table = pd.read_csv(folder / "labels.csv")
-    table.loc[5, "shape"] = None
-    write_table(folder / "labels.csv", table)
-    before = state_of(folder)
-    for command in (["inspect", str(folder)], ["run", "custom", "--data", str(folder)]):
-        assert main([*command, "--variables", "shape", "colour", "--out", str(tmp_path / "out")]) == 2
-        error = capsys.readouterr().err
-        assert "has 3 kinds of problems" in error
-        assert error.count("\n  - ") == 3
-        assert "Traceback" not in error
-    assert state_of(folder) == before
-    assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("columns", "values"),
-    [
-        ({"shape": "pri$ce_$^{", "colour": "$"}, {"circle": "$5", "triangle": "$10_"}),
-        ({"shape": "class", "size": "seed", "colour": "step"}, {}),
-    ],
-)
-def test_odd_names_of_columns_and_values_are_drawn(tmp_path, capsys, columns, values):
-    folder = write_folder(tmp_path / "data", everything(6))
-    table = pd.read_csv(folder / "labels.csv").drop(columns="radius").replace({"shape": values})
-    write_table(folder / "labels.csv", table.rename(columns=columns))
-    data = ["--data", str(folder), "--train", "000", "100", "010", "001", "--scale", "tiny"]
-    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 0
-    assert main(["run", "custom", *data, *SMALL, "--out", str(tmp_path / "runs")]) == 0
-    (picture,) = conceptlab.load(tmp_path / "runs").pictures
-    assert picture.stat().st_size > 10_000
-
-
-def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
-    folder = write_folder(tmp_path / "data", {**everything(5), "111": 1})
-    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
-    captured = capsys.readouterr()
-    assert "classes with too few different images (1)" in captured.err
-    assert (tmp_path / "page.html").exists()
-    assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
-    told = capsys.readouterr().err
-    assert "classes with too few different images (1): 1" in told
-    assert "or name other classes with --train and --test." in told
-    command = re.search(r"^train on it: conceptlab (run custom .* --train .*)$", captured.out, re.MULTILINE)
-    assert command, "what inspect advises is not refused"
-    assert main([*shlex.split(command[1]), "--out", str(tmp_path / "runs"), "--plan"]) == 0
-
-
-def test_copies_do_not_make_up_for_images(tmp_path, capsys):
-    """They all go to the model: the probe would never have learnt the class, nor been examined on it."""
-    folder = write_folder(tmp_path / "data", everything(5))
-    for number in range(1, 5):
-        shutil.copy(folder / "pictures" / "111-000.png", folder / "pictures" / f"111-{number:03d}.png")
-    told = "classes with too few different images (1): 1"
-    assert main(["inspect", str(folder), "--out", str(tmp_path / "page.html")]) == 2
-    assert told in capsys.readouterr().err
-    assert main(["run", "custom", "--data", str(folder), "--out", str(tmp_path / "runs")]) == 2
-    error = capsys.readouterr().err
-    assert told in error
-    assert "5, 1 different" in error
 
 
 def test_roles_have_sensible_defaults(place):
