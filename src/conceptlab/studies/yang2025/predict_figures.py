@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from conceptlab import figures
 from conceptlab.figures.style import MUTED, RULE
 from conceptlab.studies.study import Results, Tables
-from conceptlab.studies.yang2025.predict_kinds import named_alike
+from conceptlab.studies.yang2025.predict_kinds import named_alike, rank_correlation
 
 _WAYS = {"sim": "By SIM", "baseline": "By signal alone"}
 _NEVER = 1.3  # where a ratio without end is put, as a multiple of the largest
@@ -124,6 +124,9 @@ def _scores(rows: pd.DataFrame, way: str) -> dict[str, float]:
     """Of one seed; the order by signal is that of the baseline's sign."""
     right = np.sign(rows[way]) == np.sign(rows["measured"])
     error = (rows[way] - rows["measured"]).abs().median()
-    rank = rows[way].rank().corr(rows["measured"].rank()) if len(rows) > 2 else np.nan
     factor = np.exp(error) if np.isfinite(error) else np.nan  # half of the pairs without end: nothing to draw
-    return {"order": float(right.mean()), "rank": float(rank), "error": float(factor)}
+    return {
+        "order": float(right.mean()),
+        "rank": rank_correlation(rows[way], rows["measured"]),
+        "error": float(factor),
+    }

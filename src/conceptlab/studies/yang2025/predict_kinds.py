@@ -27,14 +27,15 @@ def kind_table(pairs: pd.DataFrame) -> pd.DataFrame:
     """For each pair of kinds and seed, over worlds: the rank correlation of foretold and measured ratios (`rank`), and
     the factor by which those measured typically exceed those foretold (`factor`)."""
     rows = [
-        (name, seed, _rank_correlation(own["sim"], own["measured"]), _factor(own), len(own))
+        (name, seed, rank_correlation(own["sim"], own["measured"]), _factor(own), len(own))
         for (name, seed), own in named_alike(pairs).groupby(["pair", "seed"], sort=True)
     ]
     return pd.DataFrame(rows, columns=["pair", "seed", "rank", "factor", "worlds"])
 
 
-def _rank_correlation(foretold: pd.Series, measured: pd.Series) -> float:
-    varied = min(foretold.nunique(), measured.nunique()) > 1
+def rank_correlation(foretold: pd.Series, measured: pd.Series) -> float:
+    """Two pairs agree or do not, which is no correlation; nor is there one where nothing varies."""
+    varied = min(foretold.nunique(), measured.nunique()) > 1 and len(foretold) > 2
     return float(foretold.rank().corr(measured.rank())) if varied else math.nan
 
 
