@@ -37,9 +37,8 @@ def showing_progress(recipes: Sequence[Recipe], store: Store, console: Console) 
             if not begun and not console.is_terminal:
                 console.print(f"training: {total} model-steps")
             begun = True
-            if (
-                steps
-            ):  # the clock begins with the first of them: what is compiled before is not part of the rate
+            # The clock begins with the first step: what is compiled before is not part of the rate.
+            if steps:
                 tell(steps * len(members))
 
         yield told
