@@ -229,7 +229,9 @@ def test_both_figures_draw_what_they_would_meet() -> None:
         "concepts": concepts.assign(time=math.inf),
         "kinds": predict_kinds.kind_table(none),
     }
-    assert len(predict.draw_predict(results, empty).axes) == 4
+    page = predict.draw_predict(results, empty)
+    assert len(page.axes) == 4
+    assert any("no concept was learnt" in " ".join(text.get_text().split()) for text in page.texts)
 
 
 @pytest.mark.slow

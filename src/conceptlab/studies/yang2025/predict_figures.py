@@ -16,6 +16,15 @@ from conceptlab.studies.yang2025.predict_kinds import named_alike, rank_correlat
 _WAYS = {"sim": "By SIM", "baseline": "By signal alone"}
 _NEVER = 1.3  # where a ratio without end is put, as a multiple of the largest
 
+_CAPTION = (
+    "every point a pair of concepts (a, b) or a concept (c) of one world and seed. a, b: time of the first concept "
+    "over that of the second; dashed: as foretold; grey: the other way around; open: one of the two was never learnt; "
+    "ρ: rank correlation over worlds, mean over seeds. d: of pairs of all kinds, the slower by SIM over the other: "
+    "share in the foretold order, rank correlation of ratios, median factor of error; bars: means over seeds, points: "
+    "seeds."
+)
+_NOTHING = "no concept was learnt in any of them, so that there are no times to compare."
+
 
 @figures.house()
 def draw_predict(results: Results, tables: Tables) -> Picture:
@@ -32,14 +41,8 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     figures.panel(ax, "d", "How well")
     _how_well(ax, tables["pairs"])
     worlds, seeds = (tables["concepts"][column].nunique() for column in ("world", "seed"))
-    figures.caption(
-        page,
-        f"{worlds} worlds, seeds: {seeds}; every point a pair of concepts (a, b) or a concept (c) of one "
-        "world and seed. a, b: time of the first concept over that of the second; dashed: as foretold; grey: the other "
-        "way around; open: one of the two was never learnt; ρ: rank correlation over worlds, mean over seeds. "
-        "d: of pairs of all kinds, the slower by SIM over the other: share in the foretold order, rank correlation of "
-        "ratios, median factor of error; bars: means over seeds, points: seeds.",
-    )
+    learnt = np.isfinite(tables["concepts"]["time"]).any()
+    figures.caption(page, f"{worlds} worlds, seeds: {seeds}; {_CAPTION if learnt else _NOTHING}")
     return page
 
 
