@@ -51,3 +51,24 @@ def test_the_kernel_agrees_with_the_plain_path(shape, gelu):
     images = exact[0].detach().unflatten(0, (shape[0], -1))
     torch.testing.assert_close(mean.double(), images.mean((1, 3, 4)), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(variance.double(), images.var((1, 3, 4), correction=0), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("gelu", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_kernel_takes_sums_that_are_known_and_gradients_that_lie_apart(shape, gelu):
+    x, weight, bias = (part.cuda().to(torch.bfloat16) for part in batch(*shape))
+    x = (x - 3).contiguous(memory_format=torch.channels_last)  # as convolutions without a bias give them
+    own = x.float().unflatten(0, (shape[0], -1))
+    sums = torch.stack((own.sum((1, 3, 4)), own.square().sum((1, 3, 4))))
+    known = [part.clone().requires_grad_() for part in (x, weight, bias)]
+    unknown = [part.clone().requires_grad_() for part in (x, weight, bias)]
+    y, *statistics = batchnorm.apply(*known, 1e-5, gelu, sums)
+    expected, *others = batchnorm.apply(*unknown, 1e-5, gelu)
+    joined = torch.randn(x.shape[0], 2 * x.shape[1], *x.shape[2:], device="cuda", dtype=x.dtype)
+    gradient = joined.contiguous(memory_format=torch.channels_last)[:, : x.shape[1]]
+    y.backward(gradient)
+    expected.backward(gradient.contiguous(memory_format=torch.channels_last))
+    pairs = [(y, expected), *zip(statistics, others), *((a.grad, b.grad) for a, b in zip(known, unknown))]
+    for ours, theirs in pairs:
+        assert (ours.float() - theirs.float()).norm() / theirs.float().norm() < 5e-3

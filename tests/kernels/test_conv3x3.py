@@ -16,7 +16,8 @@ SHAPES = [(3, 2, 16, 32, 8, 8), (2, 3, 3, 16, 4, 12), (2, 2, 64, 3, 8, 8), (2, 1
 # Widths that are powers of 2 and others, images that do not fill the last box, more channels than a block has.
 LARGE = [
     (4, 8, 64, 64, 32, 32), (4, 8, 128, 256, 16, 16), (2, 5, 64, 64, 28, 28), (2, 3, 136, 72, 7, 7),
-    (3, 3, 64, 128, 64, 64), (2, 1, 16, 16, 3, 128), (1, 1, 16, 16, 2, 300),
+    (3, 3, 64, 128, 64, 64), (2, 1, 16, 16, 3, 128), (1, 1, 16, 16, 2, 300), (2, 16, 128, 128, 28, 28),
+    (2, 33, 256, 256, 14, 14),
 ]  # fmt: skip
 
 
@@ -56,3 +57,38 @@ def test_the_kernels_agree_with_the_plain_path(shape, boxes, monkeypatch):
     assert conv3x3.available(inputs[0])
     exact = exactly(inputs)
     assert_agree(conv3x3.apply(*inputs), one_by_one(*exact), inputs, exact)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("gelu", [True, False])
+@pytest.mark.parametrize("shape", [*SHAPES, *LARGE])
+def test_a_norm_by_known_statistics_is_part_of_the_kernel(shape, gelu):
+    x, weight, bias = (part.to(torch.bfloat16) for part in batch(*shape, device="cuda"))
+    slope, level = bias.float().exp(), bias.float().flip(1)
+    found = conv3x3.apply_normed(x, weight, slope, level, gelu)
+    plain = one_by_one(x.double(), weight.double(), torch.zeros_like(bias).double()).unflatten(
+        0, (len(weight), -1)
+    )
+    expected = plain * slope[:, None, :, None, None] + level[:, None, :, None, None]
+    expected = (F.gelu(expected) if gelu else expected).flatten(0, 1)
+    assert (found.double() - expected).norm() / expected.norm() < 1e-2, "bfloat16 keeps 8 bits"
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("boxes", [True, False])
+@pytest.mark.parametrize("shape", [*SHAPES, *LARGE])
+def test_outputs_are_summed_by_the_way(shape, boxes, monkeypatch):
+    if not boxes:
+        monkeypatch.setattr(conv3x3, "readable", lambda *_: False)
+    inputs = [part.to(torch.bfloat16).requires_grad_() for part in batch(*shape, device="cuda")[:2]]
+    exact = exactly(inputs)
+    found, sums = conv3x3.apply_summed(*inputs)
+    expected = one_by_one(*exact, torch.zeros(*exact[1].shape[:2], device="cuda").double())
+    own = expected.detach().unflatten(0, (shape[0], -1))
+    torch.testing.assert_close(sums[1].double(), own.square().sum((1, 3, 4)), rtol=1e-3, atol=1e-3)
+    spread = (
+        own.square().sum((1, 3, 4)).sqrt()
+    )  # sums of both signs nearly vanish: compare with what they are made of
+    assert ((sums[0].double() - own.sum((1, 3, 4))) / spread).abs().max() < 1e-3
+    assert not sums.requires_grad
+    assert_agree(found, expected, inputs, exact)

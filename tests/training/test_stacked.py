@@ -10,11 +10,12 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from conceptlab.denoisers import Denoiser, build, load_weights
+from conceptlab.denoisers import BatchNorm, Denoiser, build, load_weights
 from conceptlab.denoisers.base import SharedEmbedding
 from conceptlab.errors import InputError
 from conceptlab.training import CohortDenoiser
-from conceptlab.training.layers import TurnedProduct
+from conceptlab.training.layers import StackedConvNorm, TurnedProduct
+from conceptlab.training.stacked import _replace
 
 IMAGE, CONDITION = (3, 8, 8), (6,)
 NETWORKS = {
@@ -192,3 +193,20 @@ def test_gradients_of_matrices_that_lie_turned_come_out_as_they_lie():
     given = rows.clone().requires_grad_()
     (found,) = torch.autograd.grad(TurnedProduct.apply(given, stored.mT), given, to_result)
     torch.testing.assert_close(found, to_result @ stored, msg="of frozen weights none is computed")
+
+
+def test_a_convolution_and_its_batch_norm_are_one_layer_under_the_names_they_had():
+    convolution = nn.Conv2d(3, 4, 3, padding=1, bias=False)
+    plain = nn.ModuleDict({"block": nn.Sequential(convolution, BatchNorm(4, gelu=True))})
+    names = [name for name, _ in plain.named_parameters()]
+    stacked = _replace(plain)
+    assert isinstance(stacked.get_submodule("block"), StackedConvNorm)
+    assert [name for name, _ in stacked.named_parameters()] == names
+
+
+@pytest.mark.parametrize("layers", [2, 3])
+def test_other_blocks_stay_apart(layers):
+    biased = [nn.Conv2d(3, 4, 3, padding=1), BatchNorm(4)]
+    longer = [nn.Conv2d(3, 4, 3, padding=1, bias=False), BatchNorm(4), nn.ReLU()]
+    stacked = _replace(nn.ModuleDict({"block": nn.Sequential(*(biased if layers == 2 else longer))}))
+    assert type(stacked.get_submodule("block")) is nn.Sequential

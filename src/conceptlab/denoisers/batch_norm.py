@@ -42,6 +42,11 @@ def moments(x: Tensor, axes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 
 def normalised(x: Tensor, mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
     """Images (…, C, H, W) by statistics, weight and bias (…, C)."""
-    scale = weight * torch.rsqrt(variance + eps)
-    shift = bias - mean * scale
+    scale, shift = line(mean, variance, weight, bias, eps)
     return (x * scale[..., None, None] + shift[..., None, None]).to(x.dtype)
+
+
+def line(mean: Tensor, variance: Tensor, weight: Tensor, bias: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Normalisation as a factor and a level of each channel."""
+    scale = weight * torch.rsqrt(variance + eps)
+    return scale, bias - mean * scale

@@ -1,8 +1,8 @@
 """The kernels behind `batchnorm`; importing this needs Triton.
 
 A program has a part of one member's pixels, channels last, and all its channels. Statistics of a whole batch need all
-programs, so that each way has two kernels: one that sums, one that writes. What stands between (the slope of GELU) is
-computed in both, which costs less than storing it.
+programs, so that each way has two kernels: one that sums, one that writes. On the way back the first leaves the
+gradient before GELU where the second writes its own: the slope takes longer to compute again than to store.
 """
 # Triton's language is not Python's: names are typed by the compiler, not by the type checker.
 # pyright: basic, reportMissingImports=false
@@ -39,16 +39,17 @@ def sums_kernel(
 @triton.jit
 def forward_kernel(
     x, sums, weight, bias, y, means, variances, stride, eps, pixels, length,
-    GELU: tl.constexpr, CHANNELS: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr,
+    GELU: tl.constexpr, PIVOT: tl.constexpr, CHANNELS: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr,
 ):  # fmt: skip
     """Normalised images; the first part of a member writes its mean and variance as well."""
     member, channel, own = _whose(CHANNELS, BC)
     x += member * pixels * CHANNELS
     y += member * pixels * CHANNELS
-    pivot = tl.load(x + channel, mask=own, other=0.0).to(tl.float32)
     total, square = _load(sums, member, channel, own, CHANNELS)
     shift = total / pixels
-    mean = pivot + shift
+    mean = shift
+    if PIVOT:  # sums are those of `sums_kernel`
+        mean += tl.load(x + channel, mask=own, other=0.0).to(tl.float32)
     variance = tl.maximum(square / pixels - shift * shift, 0.0)
     if tl.program_id(0) == 0:
         tl.store(means + member * CHANNELS + channel, mean, mask=own)
@@ -68,53 +69,53 @@ def forward_kernel(
 
 @triton.jit
 def shares_kernel(
-    gradient, x, weight, bias, means, variances, parts, stride, eps, pixels, length,
+    gradient, x, weight, bias, means, variances, parts, to_x, apart, stride, eps, pixels, length,
     GELU: tl.constexpr, CHANNELS: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr,
 ):  # fmt: skip
-    """A part's share (2, E, C) in the gradients for bias and weight."""
+    """A part's share (2, E, C) in the gradients for bias and weight. Pixels of `gradient` lie `apart`."""
     member, channel, own = _whose(CHANNELS, BC)
     x += member * pixels * CHANNELS
-    gradient += member * pixels * CHANNELS
-    mean, scale, w, b = _statistics(
-        weight, bias, means, variances, member, channel, own, stride, eps, CHANNELS
-    )
+    gradient += member * pixels * apart
+    to_x += member * pixels * CHANNELS
+    mean, scale, slope = _statistics(weight, means, variances, member, channel, own, stride, eps, CHANNELS)
+    b = tl.load(bias + member * stride + channel, mask=own, other=0.0).to(tl.float32)
     sums = tl.zeros((BP, BC), dtype=tl.float32)
     products = tl.zeros((BP, BC), dtype=tl.float32)
     begin = tl.program_id(0) * length
     for row in range(begin, begin + length, BP):
         place, mask = _places(row, channel, own, pixels, CHANNELS, BP)
-        normal = (tl.load(x + place, mask=mask, other=0.0).to(tl.float32) - mean[None, :]) * scale[None, :]
-        g = tl.load(gradient + place, mask=mask, other=0.0).to(tl.float32)
+        centred = tl.load(x + place, mask=mask, other=0.0).to(tl.float32) - mean[None, :]
+        g = _gradients(gradient, row, channel, apart, mask, BP)
         if GELU:
-            g = g * gelu(normal * w[None, :] + b[None, :], True)
+            g = g * gelu(centred * slope[None, :] + b[None, :], True)
+            tl.store(to_x + place, g.to(to_x.dtype.element_ty), mask=mask)
         sums += g
-        products += g * normal
-    _store(parts, tl.sum(sums, axis=0), tl.sum(products, axis=0), channel, own, CHANNELS)
+        products += g * centred
+    _store(parts, tl.sum(sums, axis=0), tl.sum(products, axis=0) * scale, channel, own, CHANNELS)
 
 
 @triton.jit
 def backward_kernel(
-    gradient, x, weight, bias, means, variances, sums, to_x, stride, eps, pixels, length,
+    gradient, x, weight, means, variances, sums, to_x, apart, stride, eps, pixels, length,
     GELU: tl.constexpr, CHANNELS: tl.constexpr, BP: tl.constexpr, BC: tl.constexpr,
 ):  # fmt: skip
-    """The gradient for the images (Ioffe and Szegedy 2015, §3)."""
+    """The gradient for the images (Ioffe and Szegedy 2015, §3); that before GELU lies in `to_x`."""
     member, channel, own = _whose(CHANNELS, BC)
     x += member * pixels * CHANNELS
-    gradient += member * pixels * CHANNELS
+    gradient += member * pixels * apart
     to_x += member * pixels * CHANNELS
-    mean, scale, w, b = _statistics(
-        weight, bias, means, variances, member, channel, own, stride, eps, CHANNELS
-    )
+    mean, scale, slope = _statistics(weight, means, variances, member, channel, own, stride, eps, CHANNELS)
     to_bias, to_weight = _load(sums, member, channel, own, CHANNELS)
-    level, tilt, slope = to_bias / pixels, to_weight / pixels, scale * w
+    level, tilt = -slope * to_bias / pixels, -slope * scale * to_weight / pixels
     begin = tl.program_id(0) * length
     for row in range(begin, begin + length, BP):
         place, mask = _places(row, channel, own, pixels, CHANNELS, BP)
-        normal = (tl.load(x + place, mask=mask, other=0.0).to(tl.float32) - mean[None, :]) * scale[None, :]
-        g = tl.load(gradient + place, mask=mask, other=0.0).to(tl.float32)
+        centred = tl.load(x + place, mask=mask, other=0.0).to(tl.float32) - mean[None, :]
         if GELU:
-            g = g * gelu(normal * w[None, :] + b[None, :], True)
-        result = (g - level[None, :] - normal * tilt[None, :]) * slope[None, :]
+            g = tl.load(to_x + place, mask=mask, other=0.0).to(tl.float32)
+        else:
+            g = _gradients(gradient, row, channel, apart, mask, BP)
+        result = g * slope[None, :] + (centred * tilt[None, :] + level[None, :])
         tl.store(to_x + place, result.to(to_x.dtype.element_ty), mask=mask)
 
 
@@ -137,12 +138,18 @@ def _places(row, channel, own, pixels, CHANNELS: tl.constexpr, BP: tl.constexpr)
 
 
 @triton.jit
-def _statistics(weight, bias, means, variances, member, channel, own, stride, eps, CHANNELS: tl.constexpr):
+def _gradients(gradient, row, channel, apart, mask, BP: tl.constexpr):
+    place = (row + tl.arange(0, BP))[:, None] * apart + channel[None, :]
+    return tl.load(gradient + place, mask=mask, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def _statistics(weight, means, variances, member, channel, own, stride, eps, CHANNELS: tl.constexpr):
+    """The mean, one over the standard deviation, and what a centred value is multiplied by."""
     mean = tl.load(means + member * CHANNELS + channel, mask=own, other=0.0)
     scale = 1.0 / tl.sqrt(tl.load(variances + member * CHANNELS + channel, mask=own, other=1.0) + eps)
     w = tl.load(weight + member * stride + channel, mask=own, other=0.0).to(tl.float32)
-    b = tl.load(bias + member * stride + channel, mask=own, other=0.0).to(tl.float32)
-    return mean, scale, w, b
+    return mean, scale, scale * w
 
 
 @triton.jit

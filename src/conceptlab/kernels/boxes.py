@@ -1,7 +1,8 @@
 """Boxes of images × rows × columns, as the tensor memory accelerator of newer NVIDIA GPUs (Hopper on) fetches them.
 
-A box takes whole rows. Its sides are powers of 2, and may stand out over an image's border or a member's last image:
-the accelerator reads zeros there and writes nothing.
+Sides of a box are powers of 2. It may stand out over an image's border or a member's last image: the accelerator reads
+zeros there and writes nothing, but what stands out is multiplied all the same. So boxes are cut to stand out as little
+as can be: 28×28 pixels are 7×7 boxes of 4×4, each of several images.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from conceptlab.kernels.blocks import at_least, ceil
+from conceptlab.kernels.blocks import ceil
 
 descriptor: Any
 try:
@@ -28,20 +29,27 @@ class Box(NamedTuple):
     rows: int
     width: int
 
-    def cover(self, images: int, height: int) -> int:
+    def cover(self, images: int, height: int, width: int) -> int:
         """How many boxes cover a member's images."""
-        return ceil(images, self.images) * ceil(height, self.rows)
+        return ceil(images, self.images) * ceil(height, self.rows) * ceil(width, self.width)
+
+    def even(self, images: int, height: int, width: int) -> bool:
+        """Does none stand out?"""
+        return images % self.images == height % self.rows == width % self.width == 0
 
 
-def box_of(height: int, width: int, pixels: int) -> Box | None:
-    """A box of so many pixels, with as many rows as divide an image evenly; None where not even one row fits."""
-    across = at_least(width)
-    if across > min(pixels, LONGEST):
-        return None
-    even = height & -height  # the largest power of 2 that divides it
-    rows = min(even, pixels // across)
-    images = pixels // (across * rows)
-    return Box(images, rows, across) if images <= LONGEST else None
+def box_of(images: int, height: int, width: int, pixels: int) -> Box | None:
+    """A box of so many pixels: of those that stand out least over a member's images the widest, then the highest. None
+    where all are too deep for the accelerator."""
+    sides = [1 << power for power in range(min(pixels, LONGEST).bit_length())]
+    boxes = [
+        Box(pixels // (rows * across), rows, across)
+        for across in sides
+        for rows in sides
+        if rows * across <= pixels and across < 2 * width and rows < 2 * height
+    ]
+    boxes = [box for box in boxes if box.images <= LONGEST]
+    return min(boxes, key=lambda box: (box.cover(images, height, width), -box.width, -box.rows), default=None)
 
 
 def readable(*tensors: Tensor) -> bool:

@@ -34,12 +34,11 @@ ENABLED = True
 
 TAPS, TAP_ROWS = 9, 3
 
-# With more outputs than these a product has outputs as its rows: on an H200 595 to 700 TFLOP/s against 530 to 590 with
-# 128 or 256 outputs. With fewer nothing is gained.
+# With so few outputs a block has more pixels.
 FEW = 64
 
 # For weight gradients boxes pay where a row is as long as a block: on an H200 579 TFLOP/s against 482 with 128 channels
-# at 64×64; in narrower images they gain nothing (387 against 380 at 32×32, 396 against 463 at 28×28).
+# at 64×64. In narrower images they lose, however boxes are cut: 468 against 505 at 28×28.
 ROW = Box(images=1, rows=1, width=64)
 
 
@@ -53,59 +52,144 @@ def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return torch.ops.conceptlab.conv3x3(x, taps, bias, False)
 
 
+def apply_summed(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+    """The convolution without a bias, and sums (2, E, O) over each member's pixels of its outputs and of their squares,
+    through which no gradient flows: what normalisation by batches wants to know."""
+    return torch.ops.conceptlab.conv3x3_summed(x, weight.permute(0, 3, 4, 2, 1).flatten(1, 2))
+
+
+def apply_normed(x: Tensor, weight: Tensor, slope: Tensor, level: Tensor, gelu: bool) -> Tensor:
+    """The convolution without a bias, then a factor and a level (E, O) of each output, then GELU if asked for; all in
+    one, for use where no gradient is wanted."""
+    taps = weight.permute(0, 3, 4, 2, 1).flatten(1, 2)
+    return torch.ops.conceptlab.conv3x3_normed(x, taps, slope, level, gelu)
+
+
 @torch.library.custom_op("conceptlab::conv3x3", mutates_args=())
 def _convolve(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
     """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
-    x = x.contiguous(memory_format=torch.channels_last)
-    # The rows of a weight matrix: members lie apart, a member's taps in one piece.
-    taps = taps if taps[0].is_contiguous() else taps.contiguous()
-    bias = None if bias is None else bias.contiguous()
-    outputs = taps.shape[2 if turned else 3]
-    y = _images(x, outputs)
-    box = box_of(x.shape[2], x.shape[3], 256 if outputs <= FEW else 128)
-    if box is not None and readable(x, taps, y):
-        _launch_boxed(x, taps, bias, y, turned, box)
-    else:
-        _launch(x, taps, bias, y, turned)
-    return y
-
-
-def _launch_boxed(x: Tensor, taps: Tensor, bias: Tensor | None, y: Tensor, turned: bool, box: Box) -> None:
-    """With a tensor memory accelerator; on an H200 a quarter to a half faster than without."""
-    members, channels, outputs, height = len(taps), x.shape[1], y.shape[1], x.shape[2]
-    block, depth = _block(outputs, 128), _block(channels, 64)
-    sides, many = (block, depth) if turned else (depth, block), block > FEW
-    grid = (box.cover(len(x) // members, height), ceil(outputs, block), members)
-    boxed.forward_kernel[grid](
-        described(x, members, box, depth), described_taps(taps, *sides), bias, described(y, members, box, block),
-        height, channels, outputs, TURNED=turned, BIAS=bias is not None, OUTPUTS_FIRST=many,
-        IMAGES=box.images, ROWS=box.rows, WIDTH=box.width, BN=block, BK=depth,
-        num_warps=4 if many else 8, num_stages=3,
-    )  # fmt: skip
-
-
-def _launch(x: Tensor, taps: Tensor, bias: Tensor | None, y: Tensor, turned: bool) -> None:
-    members, channels, outputs = len(taps), x.shape[1], y.shape[1]
-    if TAPS * channels <= 32:
-        # So few channels that all taps are one product: 170 µs against 443 for images of three.
-        kernel, rows, block = kernels.thin_kernel, 256, _block(outputs, 64)
-        form = {"BK": 32, "num_warps": 4}
-    else:
-        # Measured on an H200: 572 TFLOP/s against 491 with half the block, where there are so many outputs.
-        kernel, rows, block = kernels.forward_kernel, 128, _block(outputs, 256)
-        form = {"BK": _block(channels, 64), "num_warps": 8 if block > 128 else 4}
-        form["num_stages"] = 2 if channels <= 64 else 3
-    pixels = len(x) // members * x.shape[2] * x.shape[3]
-    along, across = (1, channels) if turned else (outputs, 1)  # strides of a tap's input and output channels
-    kernel[(ceil(pixels, rows), ceil(outputs, block), members)](
-        x, taps, bias, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along, across,
-        TURNED=turned, BIAS=bias is not None, BM=rows, BN=block, **form,
-    )  # fmt: skip
+    return _launched(x, taps, level=bias, turned=turned)[0]
 
 
 @_convolve.register_fake
 def _(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
     return _images(x, taps.shape[2 if turned else 3])
+
+
+@torch.library.custom_op("conceptlab::conv3x3_summed", mutates_args=())
+def _convolve_summed(x: Tensor, taps: Tensor) -> tuple[Tensor, Tensor]:
+    y, parts = _launched(x, taps, sums=True)
+    assert parts is not None
+    return y, parts.sum(0)
+
+
+@_convolve_summed.register_fake
+def _(x: Tensor, taps: Tensor) -> tuple[Tensor, Tensor]:
+    members, _, _, outputs = taps.shape
+    return _images(x, outputs), x.new_empty((2, members, outputs), dtype=torch.float32)
+
+
+@torch.library.custom_op("conceptlab::conv3x3_normed", mutates_args=())
+def _convolve_normed(x: Tensor, taps: Tensor, slope: Tensor, level: Tensor, gelu: bool) -> Tensor:
+    """No gradient is known for it."""
+    return _launched(x, taps, slope, level, gelu=gelu)[0]
+
+
+@_convolve_normed.register_fake
+def _(x: Tensor, taps: Tensor, slope: Tensor, level: Tensor, gelu: bool) -> Tensor:
+    return _images(x, taps.shape[3])
+
+
+def _launched(
+    x: Tensor,
+    taps: Tensor,
+    slope: Tensor | None = None,
+    level: Tensor | None = None,
+    turned: bool = False,
+    gelu: bool = False,
+    sums: bool = False,
+) -> tuple[Tensor, Tensor | None]:
+    """The images, and if asked for the sums (blocks, 2, E, O) of the blocks in which they were made."""
+    x = x.contiguous(memory_format=torch.channels_last)
+    # The rows of a weight matrix: members lie apart, a member's taps in one piece.
+    taps = taps if taps[0].is_contiguous() else taps.contiguous()
+    slope, level = (None if part is None else part.contiguous() for part in (slope, level))
+    outputs = taps.shape[2 if turned else 3]
+    y = _images(x, outputs)
+    box = box_of(len(x) // len(taps), x.shape[2], x.shape[3], 256 if outputs <= FEW else 128)
+    form = {
+        "TURNED": turned, "SLOPE": slope is not None, "LEVEL": level is not None, "GELU": gelu, "SUMS": sums
+    }  # fmt: skip
+    if box is not None and readable(x, taps, y):
+        return y, _launch_boxed(x, taps, slope, level, y, box, form)
+    return y, _launch(x, taps, slope, level, y, form)
+
+
+def _launch_boxed(
+    x: Tensor,
+    taps: Tensor,
+    slope: Tensor | None,
+    level: Tensor | None,
+    y: Tensor,
+    box: Box,
+    form: dict[str, Any],
+) -> Tensor | None:
+    """With a tensor memory accelerator; on an H200 a quarter to a half faster than without."""
+    members, (_, channels, height, width), outputs = len(taps), x.shape, y.shape[1]
+    block, depth, blocks = _blocks(channels, outputs)
+    sides, images = (block, depth) if form["TURNED"] else (depth, block), len(x) // members
+    grid = (box.cover(images, height, width), ceil(outputs, block), members)
+    parts = _sums(x, grid, outputs) if form["SUMS"] else None
+    boxed.forward_kernel[grid](
+        described(x, members, box, depth), described_taps(taps, *sides), slope, level, parts,
+        described(y, members, box, block), images, height, width, channels, outputs, **form, **blocks,
+        EVEN=box.even(images, height, width), IMAGES=box.images, ROWS=box.rows, WIDTH=box.width, BN=block, BK=depth,
+    )  # fmt: skip
+    return parts
+
+
+def _blocks(channels: int, outputs: int) -> tuple[int, int, dict[str, Any]]:
+    """Outputs and channels of a block, and how the work on it is shared out. Measured on an H200: with outputs as rows
+    595 to 700 TFLOP/s against 530 to 590 with 128 or 256 of them; 417 to 467 against 393 to 441 with 64, if a block is
+    half as deep; fewer than 64 do not fill the rows that four warps have."""
+    block = _block(outputs, 128)
+    if block == FEW:
+        return block, _block(channels, 32), {"OUTPUTS_FIRST": True, "num_warps": 4, "num_stages": 4}
+    many = block > FEW
+    return (
+        block,
+        _block(channels, 64),
+        {"OUTPUTS_FIRST": many, "num_warps": 4 if many else 8, "num_stages": 3},
+    )
+
+
+def _launch(
+    x: Tensor, taps: Tensor, slope: Tensor | None, level: Tensor | None, y: Tensor, form: dict[str, Any]
+) -> Tensor | None:
+    members, channels, outputs = len(taps), x.shape[1], y.shape[1]
+    if TAPS * channels <= 32:
+        # So few channels that all taps are one product: 170 µs against 443 for images of three.
+        kernel, rows, block = kernels.thin_kernel, 256, _block(outputs, 64)
+        blocks = {"BK": 32, "num_warps": 4}
+    else:
+        # Measured on an H200: 572 TFLOP/s against 491 with half the block, where there are so many outputs.
+        kernel, rows, block = kernels.forward_kernel, 128, _block(outputs, 256)
+        blocks = {"BK": _block(channels, 64), "num_warps": 8 if block > 128 else 4}
+        blocks["num_stages"] = 2 if channels <= 64 else 3
+    pixels = len(x) // members * x.shape[2] * x.shape[3]
+    # Strides of a tap's input and output channels.
+    along, across = (1, channels) if form["TURNED"] else (outputs, 1)
+    grid = (ceil(pixels, rows), ceil(outputs, block), members)
+    parts = _sums(x, grid, outputs) if form["SUMS"] else None
+    kernel[grid](
+        x, taps, slope, level, parts, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along,
+        across, **form, BM=rows, BN=block, **blocks,
+    )  # fmt: skip
+    return parts
+
+
+def _sums(x: Tensor, grid: tuple[int, int, int], outputs: int) -> Tensor:
+    return x.new_empty((grid[0], 2, grid[2], outputs), dtype=torch.float32)
 
 
 @torch.library.custom_op("conceptlab::conv3x3_weight", mutates_args=())
@@ -118,19 +202,20 @@ def _weight_gradient(x: Tensor, gradient: Tensor, members: int) -> Tensor:
     images, _, height, width = x.shape
     rows, columns = _weight_blocks(channels, outputs)
     grid = (ceil(channels, rows) * ceil(outputs, columns) * TAP_ROWS, parts, members)
+    blocks = {"BC": rows, "BO": columns, "num_warps": 8 if columns > 128 else 4, "num_stages": 3}
     if width == ROW.width and readable(x, gradient):
-        length = ceil(ROW.cover(images // members, height), parts)
+        length = ceil(ROW.cover(images // members, height, width), parts)
         boxed.weight_kernel[grid](
             described(x, members, ROW, rows), described(gradient, members, ROW, columns), found,
-            height, channels, outputs, length, WIDTH=ROW.width, BC=rows, BO=columns, num_warps=4, num_stages=3,
+            height, width, channels, outputs, length,
+            IMAGES=ROW.images, ROWS=ROW.rows, WIDTH=ROW.width, **blocks,
         )  # fmt: skip
     else:
         pixels = images // members * height * width
         length = ceil(ceil(pixels, parts), 64) * 64
         kernels.weight_kernel[grid](
-            x, gradient, found, pixels, height, width, channels, outputs, length,
-            BM=64, BC=rows, BO=columns, num_warps=4, num_stages=3,
-        )  # fmt: skip
+            x, gradient, found, pixels, height, width, channels, outputs, length, BM=64, **blocks
+        )
     return found
 
 
@@ -144,19 +229,37 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 
 def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-    (x, taps), (images, weight, bias, _) = ctx.saved_tensors, ctx.needs_input_grad
-    to_x = to_taps = to_bias = None
-    if images:
-        to_x = torch.ops.conceptlab.conv3x3(gradient, taps, None, True)
-    if weight:
-        to_taps = torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)).sum(0).to(x.dtype)
+    (x, taps), (*needed, bias, _) = ctx.saved_tensors, ctx.needs_input_grad
+    to_bias = None
     if bias:
         own = gradient.unflatten(0, (len(taps), -1))
         to_bias = own.sum((1, 3, 4), dtype=torch.float32).to(x.dtype)
-    return to_x, to_taps, to_bias, None
+    return *_gradients(gradient, x, taps, *needed), to_bias, None
+
+
+def _gradients(
+    gradient: Tensor, x: Tensor, taps: Tensor, images: bool, weight: bool
+) -> tuple[Tensor | None, Tensor | None]:
+    """Those for images and taps, as far as they are needed."""
+    to_x = torch.ops.conceptlab.conv3x3(gradient, taps, None, True) if images else None
+    if not weight:
+        return to_x, None
+    return to_x, torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)).sum(0).to(x.dtype)
 
 
 _convolve.register_autograd(_backward, setup_context=_keep)
+
+
+def _keep_summed(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.mark_non_differentiable(output[1])
+    ctx.save_for_backward(*inputs)
+
+
+def _backward_summed(ctx: Any, gradient: Tensor, _: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    return _gradients(gradient, *ctx.saved_tensors, *ctx.needs_input_grad)
+
+
+_convolve_summed.register_autograd(_backward_summed, setup_context=_keep_summed)
 
 
 def _images(x: Tensor, channels: int) -> Tensor:
@@ -165,19 +268,20 @@ def _images(x: Tensor, channels: int) -> Tensor:
 
 
 def _parts(x: Tensor, gradient: Tensor, members: int) -> Tensor:
-    """Room for the parts: enough to fill the chip a few times over, but none shorter than 1,024 pixels."""
+    """Room for the parts: enough to fill the chip once, since all are summed, but none shorter than 1,024 pixels."""
     channels, outputs = x.shape[1], gradient.shape[1]
     pixels = x.shape[0] // members * x.shape[2] * x.shape[3]
     rows, columns = _weight_blocks(channels, outputs)
     tiles = ceil(channels, rows) * ceil(outputs, columns)
-    parts = max(1, min(pixels // 1024, 1152 // (tiles * TAP_ROWS * members)))
+    programs = 792 if columns <= FEW else 396  # six or three on each of an H200's multiprocessors
+    parts = max(1, min(pixels // 1024, programs // (tiles * TAP_ROWS * members)))
     return x.new_empty((parts, members, TAPS, channels, outputs), dtype=torch.float32)
 
 
 def _weight_blocks(channels: int, outputs: int) -> tuple[int, int]:
-    """Sides of a block of the weights, by input and output channels: 520 TFLOP/s with up to 128 outputs on an H200, 442
-    with 64, 341 with 128 inputs instead."""
-    return _block(channels, 64), _block(outputs, 128)
+    """Sides of a block of the weights, by input and output channels. On an H200, with the sum of all parts: 570 TFLOP/s
+    with 256 outputs, 485 with half of them; with 128 inputs instead of 64 up to 473."""
+    return _block(channels, 64), _block(outputs, 256)
 
 
 def _block(size: int, most: int) -> int:

@@ -7,11 +7,14 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
+from conceptlab.kernels.gelu_triton import gelu
+
 
 @triton.jit
 def forward_kernel(
-    x, taps, bias, y, pixels, height, width, channels, outputs, stride, along, across_stride,
-    TURNED: tl.constexpr, BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, slope, level, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, SUMS: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     member = tl.program_id(2).to(tl.int64)
     x += member * pixels * channels
@@ -46,16 +49,18 @@ def forward_kernel(
             other=0.0,
         )
         total = tl.dot(a, b, total)
-    if BIAS:
-        total += tl.load(bias + member * outputs + column, mask=column < outputs, other=0.0)[None, :]
+    total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
+    if SUMS:
+        store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
     place = y + row[:, None] * outputs + column[None, :]
     tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
 
 
 @triton.jit
 def thin_kernel(
-    x, taps, bias, y, pixels, height, width, channels, outputs, stride, along, across_stride,
-    TURNED: tl.constexpr, BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, slope, level, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, SUMS: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     """Few channels: all taps in one product of (pixels × 9 channels)."""
     member = tl.program_id(2).to(tl.int64)
@@ -78,8 +83,9 @@ def thin_kernel(
     )
     b = tl.load(place, mask=(tap < 9)[:, None] & (column < outputs)[None, :], other=0.0)
     total = tl.dot(a, b)
-    if BIAS:
-        total += tl.load(bias + member * outputs + column, mask=column < outputs, other=0.0)[None, :]
+    total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
+    if SUMS:
+        store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
     place = y + row[:, None] * outputs + column[None, :]
     tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
 
@@ -121,3 +127,26 @@ def weight_kernel(
     tl.store(place, left, mask=mask)
     tl.store(place + channels * outputs, middle, mask=mask)
     tl.store(place + 2 * channels * outputs, right, mask=mask)
+
+
+@triton.jit
+def ended(
+    total, slope, level, member, output, outputs,
+    SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr,
+):  # fmt: skip
+    """What follows a convolution's sums (pixels × outputs): a factor and a level of each output, and GELU."""
+    if SLOPE:
+        total *= tl.load(slope + member * outputs + output, mask=output < outputs, other=0.0)[None, :]
+    if LEVEL:
+        total += tl.load(level + member * outputs + output, mask=output < outputs, other=0.0)[None, :]
+    if GELU:
+        total = gelu(total, False)
+    return total
+
+
+@triton.jit
+def store_sums(parts, total, member, output, outputs):
+    """Sums over a block's pixels of each output and of its square, at their place in (blocks, 2, E, O)."""
+    place = parts + ((tl.program_id(0) * 2).to(tl.int64) * tl.num_programs(2) + member) * outputs + output
+    tl.store(place, tl.sum(total, axis=0), mask=output < outputs)
+    tl.store(place + tl.num_programs(2) * outputs, tl.sum(total * total, axis=0), mask=output < outputs)

@@ -6,6 +6,7 @@ can: that is where the time goes.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import torch
@@ -13,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from conceptlab.denoisers import BatchNorm, KeyedDropout, NormGELU
-from conceptlab.denoisers.batch_norm import moments, normalised
+from conceptlab.denoisers.batch_norm import line, moments, normalised
 from conceptlab.kernels import batchnorm, conv3x3, groupnorm
 
 
@@ -89,10 +90,11 @@ class StackedBatchNorm(_Layer):
         self.eps, self.gelu = plain.eps, plain.gelu
         self.seen: list[Tensor] | None = None
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, sums: Tensor | None = None) -> Tensor:
+        """`sums` (2, E, C) of each member's values and squares, where they are known (see `batchnorm.apply`)."""
         assert self.bias is not None
         if self.training and batchnorm.available(x):
-            y, *found = batchnorm.apply(x, self.weight, self.bias, self.eps, self.gelu)
+            y, *found = batchnorm.apply(x, self.weight, self.bias, self.eps, self.gelu, sums)
         else:
             images = self.members(x)
             found = moments(images, (1, 3, 4)) if self.training else (self.mean, self.variance)
@@ -102,6 +104,11 @@ class StackedBatchNorm(_Layer):
         if self.training and self.seen is not None:
             self.seen.append(torch.stack(tuple(found)))
         return y
+
+    def line(self) -> tuple[Tensor, Tensor]:
+        """The factor and the level (E, C) by which values are normalised outside training."""
+        assert self.bias is not None
+        return line(self.mean, self.variance, self.weight, self.bias, self.eps)
 
 
 class StackedConv2d(_Layer):
@@ -126,18 +133,18 @@ class StackedConv2d(_Layer):
             return F.conv2d(x, weight, bias, self.stride, self.padding)
         if self.kernel == self.stride and self.padding == (0, 0):
             return self._patches(x)
-        if (
-            self.kernel == (3, 3)
-            and self.stride == (1, 1)
-            and self.padding == (1, 1)
-            and conv3x3.available(x)
-        ):
+        if self.has_kernel(x):
             return conv3x3.apply(x, self.weight, self.bias)
         # The channels of all members side by side, one group of channels for each.
         side_by_side = self.members(x).transpose(0, 1).flatten(1, 2)
         bias = None if self.bias is None else self.bias.flatten()
         y = F.conv2d(side_by_side, self.weight.flatten(0, 1), bias, self.stride, self.padding, groups=members)
         return y.unflatten(1, (members, outputs)).transpose(0, 1).flatten(0, 1)
+
+    def has_kernel(self, x: Tensor) -> bool:
+        """Is there a special kernel for this convolution of these images?"""
+        usual = self.kernel == (3, 3) and self.stride == (1, 1) and self.padding == (1, 1)
+        return usual and len(self.weight) > 1 and conv3x3.available(x)
 
     def _patches(self, x: Tensor) -> Tensor:
         """A kernel as large as its stride cuts the image into patches and multiplies each by a matrix."""
@@ -148,6 +155,23 @@ class StackedConv2d(_Layer):
         rows = patches.reshape(self.weight.shape[0], -1, self.weight[0, 0].numel())
         y = _product(rows, self.weight.permute(0, 3, 4, 2, 1).flatten(1, 3), self.bias)
         return y.view(batch, height, width, -1).permute(0, 3, 1, 2)
+
+
+class StackedConvNorm(nn.Sequential):
+    """A convolution without a bias and the batch norm after it, under the names they had. In training the convolution
+    sums what the norm wants to know. Afterwards statistics are known beforehand, and the norm is a factor and a level
+    of each output, which the convolution sees to by the way."""
+
+    def forward(self, x: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        convolution, norm = self
+        assert isinstance(convolution, StackedConv2d)
+        assert isinstance(norm, StackedBatchNorm)
+        x = x.to(convolution.weight.dtype)
+        if convolution.has_kernel(x) and self.training:
+            return norm(*conv3x3.apply_summed(x, convolution.weight))
+        if convolution.has_kernel(x) and not torch.is_grad_enabled():
+            return conv3x3.apply_normed(x, convolution.weight, *norm.line(), norm.gelu)
+        return norm(convolution(x))
 
 
 class StackedConvTranspose2d(_Layer):
@@ -206,6 +230,16 @@ STACKED: dict[type, Any] = {
     nn.ConvTranspose2d: StackedConvTranspose2d,
     KeyedDropout: StackedDropout,
 }
+
+
+def joined(module: nn.Module) -> nn.Module:
+    """Layers that one kernel can do together, as one, if a module is just these."""
+    if type(module) is not nn.Sequential or [type(layer) for layer in module] != [
+        StackedConv2d,
+        StackedBatchNorm,
+    ]:
+        return module
+    return module if module[0].bias is not None else StackedConvNorm(OrderedDict(module.named_children()))
 
 
 def _product(rows: Tensor, matrices: Tensor, bias: Tensor | None) -> Tensor:

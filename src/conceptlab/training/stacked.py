@@ -20,7 +20,7 @@ from torch.func import functional_call
 from conceptlab.denoisers import BatchNorm, Denoiser, Embedding
 from conceptlab.errors import InputError
 from conceptlab.training.accelerate import compiled
-from conceptlab.training.layers import STACKED
+from conceptlab.training.layers import STACKED, joined
 
 LOG = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ def _replace(module: nn.Module, made: dict[nn.Module, nn.Module] | None = None) 
         if child is not None:
             if child not in made:
                 kind = STACKED.get(type(child))
-                made[child] = kind(child) if kind and kind.fits(child) else _replace(child, made)
+                made[child] = kind(child) if kind and kind.fits(child) else joined(_replace(child, made))
             module._modules[name] = made[child]
     return module
 
