@@ -66,6 +66,15 @@ def test_what_is_no_number_is_told_with_its_measurement():
         all_rows([Found(("00", "", "glow", 0.5))], live)  # type: ignore
 
 
+def test_rows_that_are_not_returned_are_told_with_their_measurement():
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=({"name": "mine"},)))
+    live = Live(small.context(made), 1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {})  # type: ignore
+    forgotten = Found()
+    forgotten.found = None  # type: ignore
+    with pytest.raises(InputError, match=r"^measurement 'mine' gives None; let rows give .*Row$"):
+        all_rows([forgotten], live)
+
+
 class Counting(AnalyticProbe):
     passes = 0
 

@@ -191,7 +191,10 @@ def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
     rows: list[Row] = []
     finders: dict[Row, str] = {}
     for measurement, part in zip(measurements, live.context.recipe.evaluation.measurements, strict=True):
-        for row in measurement.rows(live):
+        found = measurement.rows(live)
+        if not isinstance(found, Iterable):
+            raise _no_row(found, part["name"])
+        for row in found:
             _check_row(row, part["name"])
             name = row._replace(value=0.0)
             if name in finders:
@@ -207,14 +210,17 @@ def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
 def _check_row(row: object, name: str) -> None:
     """What is no number would only be found out when the table is written, which knows nothing of its measurement."""
     if not isinstance(row, Row):
-        raise InputError(
-            f"measurement '{name}' gives a {type(row).__name__}; let rows give conceptlab.evaluation.Row"
-        )
+        raise _no_row(row, name)
     if not isinstance(row.value, Real):
         raise InputError(
             f"measurement '{name}' finds {_subject(row)} to be a {type(row.value).__name__}; give a number, e.g. with "
             ".item()"
         )
+
+
+def _no_row(given: object, name: str) -> InputError:
+    what = "None" if given is None else f"a {type(given).__name__}"
+    return InputError(f"measurement '{name}' gives {what}; let rows give conceptlab.evaluation.Row")
 
 
 def _subject(row: Row) -> str:
