@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pytest
 import torch
+from torch import nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from conceptlab import random
@@ -13,6 +15,7 @@ from conceptlab.denoisers import (
     _DENOISERS,
     STATISTICS,
     Denoiser,
+    KeyedDropout,
     build,
     dropout_keys,
     register,
@@ -196,3 +199,59 @@ def test_a_plug_in_that_breaks_the_contract_is_told_how(monkeypatch):
         monkeypatch.setitem(_DENOISERS._makers, "broken", maker)
         with pytest.raises(InputError, match=f"denoiser 'broken' {message}"):
             build("broken", IMAGE, CONDITION, seed=0)
+
+
+def with_layer(make: Callable[[], nn.Module]) -> type[Denoiser]:
+    class Holding(Denoiser):
+        def __init__(self, image_shape, condition_shape) -> None:
+            super().__init__(image_shape, condition_shape)
+            self.condition_embedding = nn.Sequential(nn.Identity(), make())
+
+        def denoise(self, x, time, embedding):
+            return x
+
+    return Holding
+
+
+KEYED = r"use conceptlab\.denoisers\.KeyedDropout\(rate, number\)"
+
+
+@pytest.mark.parametrize(
+    ("make", "named", "remedy"),
+    [
+        (lambda: nn.Dropout(0.1), "Dropout", KEYED),
+        (lambda: nn.Dropout1d(0.1), "Dropout1d", KEYED),
+        (lambda: nn.Dropout2d(0.1), "Dropout2d", KEYED),
+        (lambda: nn.Dropout3d(0.1), "Dropout3d", KEYED),
+        (lambda: nn.AlphaDropout(0.1), "AlphaDropout", KEYED),
+        (lambda: nn.FeatureAlphaDropout(0.1), "FeatureAlphaDropout", KEYED),
+        (lambda: nn.RReLU(), "RReLU", "use torch's LeakyReLU"),
+        (
+            lambda: nn.MultiheadAttention(8, 2, dropout=0.1),
+            "MultiheadAttention",
+            "make it with dropout=0; beside",
+        ),
+        (lambda: nn.GRU(4, 4, num_layers=2, dropout=0.1), "GRU", "make it with dropout=0; beside"),
+        (lambda: nn.FractionalMaxPool2d(2, output_ratio=0.5), "FractionalMaxPool2d", "use torch's MaxPool2d"),
+    ],
+)
+def test_layers_that_draw_from_torchs_generator_are_refused(monkeypatch, make, named, remedy):
+    monkeypatch.setitem(_DENOISERS._makers, "broken", with_layer(make))
+    message = rf"denoiser 'broken' has torch's {named} \('condition_embedding\.1'\), which draws random numbers .*; "
+    with pytest.raises(InputError, match=f"^{message}{remedy}"):
+        build("broken", IMAGE, CONDITION, seed=0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Dropout(0.0),
+        lambda: nn.RReLU(0.2, 0.2),
+        lambda: nn.MultiheadAttention(8, 2),
+        lambda: nn.GRU(4, 4),
+        lambda: KeyedDropout(0.1, 0),
+    ],
+)
+def test_layers_that_draw_nothing_or_by_a_key_may_stay(monkeypatch, make):
+    monkeypatch.setitem(_DENOISERS._makers, "fine", with_layer(make))
+    build("fine", IMAGE, CONDITION, seed=0)

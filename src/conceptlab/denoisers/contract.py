@@ -1,0 +1,54 @@
+"""What a network of one's own must be: checked when it is built, before anything is trained."""
+
+from __future__ import annotations
+
+from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.modules.dropout import _DropoutNd
+
+from conceptlab.denoisers.base import Denoiser
+from conceptlab.errors import InputError
+
+_KEYED = "use conceptlab.denoisers.KeyedDropout(rate, number), with a number of its own for each"
+
+
+def check_parts(denoiser: object, name: str) -> None:
+    """A network from elsewhere may be none of ours, leave out a half, which else shows deep inside training, or hold
+    what no member can."""
+    if not isinstance(denoiser, Denoiser):
+        raise InputError(
+            f"denoiser '{name}' is a {type(denoiser).__name__}; derive it from conceptlab.denoisers.Denoiser"
+        )
+    # No abstract class: its other metaclass would be one more thing for compilers of modules to know.
+    if type(denoiser).denoise is Denoiser.denoise:
+        raise InputError(f"denoiser '{name}' lacks denoise; define it in its class")
+    if not isinstance(getattr(denoiser, "condition_embedding", None), nn.Module):
+        raise InputError(
+            f"denoiser '{name}' has no condition_embedding; its __init__ must make the nn.Module that embeds conditions"
+        )
+    for path, layer in denoiser.named_modules():
+        if fault := _statistics(layer) or _chance(layer):
+            raise InputError(f"denoiser '{name}' has torch's {type(layer).__name__} ('{path}'), {fault}")
+
+
+def _statistics(layer: nn.Module) -> str:
+    # A checkpoint holds parameters alone: the network that is read back would not be the one that was measured.
+    if isinstance(layer, _BatchNorm):
+        remedy = "use conceptlab.denoisers.BatchNorm(channels), or torch's GroupNorm"
+        return f"whose statistics no checkpoint keeps; {remedy}"
+    return ""
+
+
+def _chance(layer: nn.Module) -> str:
+    """Layers that draw from torch's generator, which members of a cohort share and no checkpoint keeps: a member would
+    not be its solo run, nor a resumed run the one that was interrupted. Those that leave nothing to chance may stay."""
+    remedy = ""
+    if isinstance(layer, _DropoutNd) and layer.p > 0:
+        remedy = _KEYED
+    elif isinstance(layer, nn.MultiheadAttention | nn.RNNBase) and layer.dropout > 0:
+        remedy = f"make it with dropout=0; beside it, {_KEYED}"
+    elif isinstance(layer, nn.RReLU) and layer.lower < layer.upper:
+        remedy = "use torch's LeakyReLU"
+    elif isinstance(layer, nn.FractionalMaxPool2d | nn.FractionalMaxPool3d):
+        remedy = "use torch's MaxPool2d or AdaptiveMaxPool2d"
+    return remedy and f"which draws random numbers that no seed repeats; {remedy}"
