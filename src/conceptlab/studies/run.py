@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -83,10 +84,18 @@ def run(
     check(order, store, device if here else None)
     _check_done(order, store)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
-    for figure in order.figures:
-        runs[figure.id].claim(_manifest(order, figure))
+    with contextlib.ExitStack() as claims:
+        for figure in order.figures:
+            claims.enter_context(runs[figure.id].claimed(_manifest(order, figure)))
+        _train_and_make(order, runs, store, lambda recipes: train(recipes, store, device, report))
+    return list(runs.values())
+
+
+def _train_and_make(
+    order: Order, runs: Mapping[str, FigureRun], store: Store, train: Callable[[Sequence[Recipe]], None]
+) -> None:
     started = time.perf_counter()
-    train(order.all_recipes(), store, device, report)
+    train(order.all_recipes())
     trained = time.perf_counter() - started
     took: dict[str, float] = {}
     for figure in order.figures:
@@ -103,7 +112,6 @@ def run(
     # The time comes last of all: a figure that has it is finished, and one that was not judged is not.
     for id_, seconds in took.items():
         runs[id_].finish({**runs[id_].manifest, "seconds": round(seconds, 1)})
-    return list(runs.values())
 
 
 def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) -> Order:
