@@ -216,6 +216,19 @@ def test_another_configuration_is_refused_before_it_trains(tmp_path):
     assert "seconds" in made.manifest
 
 
+def test_a_figure_that_is_refused_leaves_those_beside_it_finished(tmp_path):
+    figures = tuple(replace(SEEDED, id=id_, claims=()) for id_ in ("f", "g"))
+    order, store = Order(Study("s", "", "p", figures), figures[:1], "tiny", (0,), {}), Store(tmp_path)
+    (first,) = run(order, store, torch.device("cpu"), lambda *_: None)
+    other = replace(order, figures=figures[1:], settings={"batch": 2})
+    run(other, store, torch.device("cpu"), lambda *_: None)
+    before = first.manifest
+    with pytest.raises(InputError, match=r"g was made by another configuration \(batch=2\)"):
+        run(replace(order, figures=figures), store, torch.device("cpu"), lambda *_: None)
+    assert first.manifest == before
+    assert "seconds" in before
+
+
 @pytest.mark.parametrize(
     ("settings", "files", "is_told"),
     [

@@ -111,18 +111,23 @@ class FigureRun:
     def claim(self, manifest: dict[str, Any]) -> None:
         """Write the manifest; a folder made by another configuration is never taken over. More seeds are the
         same configuration."""
-        path = self.path / "manifest.json"
-        if path.exists():
-            old, is_being_made = self.manifest, files.is_worked_for(self.path)
-            if (
-                self._is_bare(old) and not is_being_made
-            ):  # a mistake found too late, or a run ended before it began
-                old = manifest
-            self._refuse_other(old, manifest, is_being_made)
-            # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
-            if len(old.get("members", [])) > len(manifest["members"]):
-                manifest = self._with_trained(manifest, old["members"])
-        files.write_json(path, manifest)
+        earlier = self.check(manifest)
+        # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
+        if len(earlier) > len(manifest["members"]):
+            manifest = self._with_trained(manifest, earlier)
+        files.write_json(self.path / "manifest.json", manifest)
+
+    def check(self, manifest: dict[str, Any]) -> list[str]:
+        """Refuse what another configuration made or is making; the members that this one had before."""
+        if not (self.path / "manifest.json").exists():
+            return []
+        old, is_being_made = self.manifest, files.is_worked_for(self.path)
+        if (
+            self._is_bare(old) and not is_being_made
+        ):  # a mistake found too late, or a run ended before it began
+            return []
+        self._refuse_other(old, manifest, is_being_made)
+        return old["members"]
 
     def _with_trained(self, manifest: dict[str, Any], earlier: Sequence[str]) -> dict[str, Any]:
         """With the earlier members that were trained to the end, and their seeds: an abandoned run leaves others."""

@@ -84,9 +84,13 @@ def run(
     check(order, store, device if here else None)
     _check_done(order, store)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
+    manifests = {figure.id: _manifest(order, figure) for figure in order.figures}
+    # All of them first: one that is refused must not leave others begun anew that were finished.
+    for id_, manifest in manifests.items():
+        runs[id_].check(manifest)
     with contextlib.ExitStack() as claims:
-        for figure in order.figures:
-            claims.enter_context(runs[figure.id].claimed(_manifest(order, figure)))
+        for id_, manifest in manifests.items():
+            claims.enter_context(runs[id_].claimed(manifest))
         _train_and_make(order, runs, store, lambda recipes: train(recipes, store, device, report))
     return list(runs.values())
 
