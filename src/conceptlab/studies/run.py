@@ -115,7 +115,8 @@ def _train_and_make(
     judge_study(order.study, order.scale, store)
     # The time comes last of all: a figure that has it is finished, and one that was not judged is not.
     for id_, seconds in took.items():
-        runs[id_].finish({**runs[id_].manifest, "seconds": round(seconds, 1)})
+        ended = {"seconds": round(seconds, 1), "ended": round(time.time())}
+        runs[id_].finish({**runs[id_].manifest, **ended})
 
 
 def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) -> Order:
