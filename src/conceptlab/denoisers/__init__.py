@@ -37,7 +37,7 @@ __all__ = [
     "set_dropout_key",
 ]
 
-_DENOISERS: Registry[Denoiser] = Registry("denoiser")
+_DENOISERS: Registry[Denoiser] = Registry("denoiser", Denoiser)
 register = _DENOISERS.register
 names = _DENOISERS.names
 

@@ -12,13 +12,9 @@ from conceptlab.errors import InputError
 _KEYED = "use conceptlab.denoisers.KeyedDropout(rate, number), with a number of its own for each"
 
 
-def check_parts(denoiser: object, name: str) -> None:
-    """A network from elsewhere may be none of ours, leave out a half, which else shows deep inside training, or hold
-    what no member can."""
-    if not isinstance(denoiser, Denoiser):
-        raise InputError(
-            f"denoiser '{name}' is a {type(denoiser).__name__}; derive it from conceptlab.denoisers.Denoiser"
-        )
+def check_parts(denoiser: Denoiser, name: str) -> None:
+    """A network from elsewhere may leave out a half, which else shows deep inside training, or hold what no member
+    can."""
     # No abstract class: its other metaclass would be one more thing for compilers of modules to know.
     if type(denoiser).denoise is Denoiser.denoise:
         raise InputError(f"denoiser '{name}' lacks denoise; define it in its class")

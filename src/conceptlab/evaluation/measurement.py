@@ -131,7 +131,7 @@ class Measurement(ABC):
         """What was measured, from drawings, readings or weights."""
 
 
-_MEASUREMENTS: Registry[Measurement] = Registry("measurement")
+_MEASUREMENTS: Registry[Measurement] = Registry("measurement", Measurement)
 register = _MEASUREMENTS.register
 names = _MEASUREMENTS.names
 
