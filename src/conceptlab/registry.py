@@ -45,6 +45,10 @@ class Registry(Generic[T]):
     def names(self) -> list[str]:
         return sorted(self._makers)
 
+    def is_plugged_in(self, name: str) -> bool:
+        """Whether a part that was registered comes from elsewhere."""
+        return not self._makers[name].__module__.startswith(f"{__package__}.")
+
     def make(self, name: str, *arguments: Any, **settings: Any) -> T:
         """Build the part. Settings are the maker's parameters after the positional `arguments`."""
         if name not in self._makers:
@@ -64,8 +68,8 @@ class Registry(Generic[T]):
                 raise unknown("setting", setting, known, where=f"{self.kind} '{name}'")
         if missing := [p.name for p in parameters if _is_needed(p) and p.name not in settings]:
             raise InputError(f"{self.kind} '{name}' needs {' and '.join(missing)}; give {_them(missing)}")
-        if not maker.__module__.startswith(f"{__package__}."):
-            # A plug-in: what it cannot be made of may be a mistake of its author, who wants to see where.
+        if self.is_plugged_in(name):
+            # What it cannot be made of may be a mistake of its author, who wants to see where.
             return self._derived(maker(*arguments, **settings), name)
         for setting, value in settings.items():
             if words := _unlike(_hints(maker).get(setting, Any), value):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from conceptlab import random
@@ -21,6 +22,7 @@ from conceptlab.denoisers import (
     register,
     set_dropout_key,
 )
+from conceptlab.denoisers.contract import check_chance
 from conceptlab.errors import InputError
 
 from .conftest import CONDITION, IMAGE, inputs, perturbed, small
@@ -240,6 +242,34 @@ def test_layers_that_draw_from_torchs_generator_are_refused(monkeypatch, make, n
     message = rf"denoiser 'broken' has torch's {named} \('condition_embedding\.1'\), which draws random numbers .*; "
     with pytest.raises(InputError, match=f"^{message}{remedy}"):
         build("broken", IMAGE, CONDITION, seed=0)
+
+
+class Computing(Denoiser):
+    """Does to an image what a test wants, after dropout by a key."""
+
+    def __init__(self, does: Callable[[Tensor, bool], Tensor]) -> None:
+        super().__init__(IMAGE, CONDITION)
+        self.condition_embedding, self.drop, self.does = nn.Identity(), KeyedDropout(0.5, 0), does
+
+    def denoise(self, x, time, embedding):
+        return self.does(self.drop(x), self.training)
+
+
+@pytest.mark.parametrize(
+    "does", [lambda x, on: F.dropout(x, training=on), lambda x, _: x + torch.rand_like(x)]
+)
+def test_what_a_network_draws_while_it_computes_is_refused(does):
+    told = (
+        r"^denoiser 'mine' draws random numbers .* e\.g\. by F\.dropout; instead of that use .*KeyedDropout"
+    )
+    with pytest.raises(InputError, match=told):
+        check_chance(Computing(does), "mine")
+
+
+def test_a_network_that_draws_nothing_is_let_through_and_nothing_is_drawn_for_it():
+    before = torch.get_rng_state()
+    check_chance(Computing(lambda x, _: 2 * x), "mine")
+    assert torch.equal(before, torch.get_rng_state())
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ __all__ = [
     "Park2024",
     "build",
     "dropout_keys",
+    "is_plugged_in",
     "load_weights",
     "names",
     "register",
@@ -40,6 +41,7 @@ __all__ = [
 _DENOISERS: Registry[Denoiser] = Registry("denoiser", Denoiser)
 register = _DENOISERS.register
 names = _DENOISERS.names
+is_plugged_in = _DENOISERS.is_plugged_in
 
 register("cells")(Cells)
 register("film")(Film)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
@@ -48,3 +49,19 @@ def _chance(layer: nn.Module) -> str:
     elif isinstance(layer, nn.FractionalMaxPool2d | nn.FractionalMaxPool3d):
         remedy = "use torch's MaxPool2d or AdaptiveMaxPool2d"
     return remedy and f"which draws random numbers that no seed repeats; {remedy}"
+
+
+def check_chance(denoiser: Denoiser, name: str) -> None:
+    """The same for what a network from elsewhere calls as a function, such as `F.dropout`, which no look at its layers
+    finds: two images are denoised, and torch's generator must be where it was."""
+    images, conditions = (
+        torch.zeros(2, *shape) for shape in (denoiser.image_shape, denoiser.condition_shape)
+    )
+    with torch.random.fork_rng(devices=[]), torch.no_grad():
+        before = torch.get_rng_state()
+        denoiser.train()(images, torch.zeros(2), conditions)
+        if not torch.equal(before, torch.get_rng_state()):
+            raise InputError(
+                f"denoiser '{name}' draws random numbers that no seed repeats while it computes, e.g. by F.dropout; "
+                f"instead of that {_KEYED}"
+            )

@@ -12,8 +12,9 @@ from typing import Any
 
 import torch
 
-from conceptlab import executors
+from conceptlab import denoisers, executors
 from conceptlab.claims import Claim, Measured, judge_measured, measure, write_claims
+from conceptlab.denoisers.contract import check_chance
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
@@ -25,6 +26,7 @@ from conceptlab.studies.order import Order
 from conceptlab.studies.study import Figure, Results, Study, Tables
 from conceptlab.training import check_data
 from conceptlab.training.cost import check_start, model_flops, world_of
+from conceptlab.training.threads import one_thread
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.base import check_promises
 
@@ -157,11 +159,25 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
         model_flops(recipe)
         evaluation_flops(recipe)
         check_start(recipe)
+    for recipe in {repr((recipe.denoiser, recipe.world)): recipe for recipe in recipes}.values():
+        _check_network(recipe)
     for process in {repr(recipe.process): recipe.process for recipe in recipes}.values():
         build_process(**process)
     probes = [probe for r in recipes for probe in (r.evaluation.probe, r.evaluation.second_probe) if probe]
     for probe in {repr(probe): probe for probe in probes}.values():
         executors.check_probe(probe)
+
+
+def _check_network(recipe: Recipe) -> None:
+    """Of a network from elsewhere a look at its layers does not tell all."""
+    if not denoisers.is_plugged_in(recipe.denoiser["name"]):
+        return
+    world = world_of(recipe)
+    built = denoisers.build(
+        **recipe.denoiser, image_shape=world.image_shape, condition_shape=world.condition_shape, seed=0
+    )
+    with one_thread():
+        check_chance(built, recipe.denoiser["name"])
 
 
 def _check_done(order: Order, store: Store) -> None:
