@@ -47,6 +47,8 @@ def asking(monkeypatch: pytest.MonkeyPatch, *given: Any) -> Recipe:
         ([["00"]], "prompts gives a list with a str; let it return a list"),
         ([[None]], "prompts gives a list with None; let"),
         ([[], None], "refinements gives None; let"),
+        ([[Prompt(5, FITTING, 4, "a")]], "a prompt's name is 5; let it be a text"),  # type: ignore
+        ([[Prompt("a", FITTING, 4, 7)]], "a prompt's stream is 7; let"),  # type: ignore
         ([[Prompt("a", FITTING, 0, "a")]], "prompt 'a' asks for 0 images; ask for 1 or more"),
         ([[Prompt("a", FITTING, 0.5, "a")]], "prompt 'a' asks for 0.5 images"),  # type: ignore
         (

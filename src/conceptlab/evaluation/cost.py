@@ -97,6 +97,9 @@ def _checked(given: object, method: str, name: str, context: Context) -> list[Pr
     for prompt in prompts:
         if not isinstance(prompt, Prompt):
             raise _no_prompts(prompt, method, name, "a list with ")
+        for field, given in (("name", prompt.name), ("stream", prompt.stream)):
+            if not isinstance(given, str):
+                raise InputError(f"measurement '{name}': a prompt's {field} is {given!r}; let it be a text")
         if not isinstance(prompt.images, Integral) or prompt.images < 1:
             raise InputError(
                 f"measurement '{name}': prompt '{prompt.name}' asks for {prompt.images!r} images; ask for 1 or more"

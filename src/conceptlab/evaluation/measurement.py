@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -211,6 +211,16 @@ def _check_row(row: object, name: str) -> None:
     """What is no number would only be found out when the table is written, which knows nothing of its measurement."""
     if not isinstance(row, Row):
         raise _no_row(row, name)
+    for field_, given in zip(("cls", "variable", "measure"), row):
+        if not isinstance(given, str):
+            example = ", e.g. live.context.world.space.code(cls)" if field_ == "cls" else ""
+            raise InputError(
+                f"measurement '{name}' gives a Row whose {field_} is a {type(given).__name__}; give a word{example}"
+            )
+    if row.step is not None and not isinstance(row.step, Integral):
+        raise InputError(
+            f"measurement '{name}' finds {_subject(row)} at step {row.step!r}; give a whole number"
+        )
     if not isinstance(row.value, Real):
         raise InputError(
             f"measurement '{name}' finds {_subject(row)} to be a {type(row.value).__name__}; give a number, e.g. with "
