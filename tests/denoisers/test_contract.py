@@ -244,6 +244,16 @@ def test_layers_that_draw_from_torchs_generator_are_refused(monkeypatch, make, n
         build("broken", IMAGE, CONDITION, seed=0)
 
 
+def test_layers_that_would_drop_the_same_elements_are_told(monkeypatch):
+    twice = with_layer(lambda: nn.Sequential(KeyedDropout(0.1, 3), KeyedDropout(0.2, 3)))
+    monkeypatch.setitem(_DENOISERS._makers, "broken", twice)
+    told = (
+        r"^denoiser 'broken': KeyedDropout 'condition_embedding\.1\.0' and '.*\.1\.1' have the number 3, and"
+    )
+    with pytest.raises(InputError, match=told):
+        build("broken", IMAGE, CONDITION, seed=0)
+
+
 class Computing(Denoiser):
     """Does to an image what a test wants, after dropout by a key."""
 

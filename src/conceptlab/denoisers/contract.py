@@ -8,6 +8,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
 
 from conceptlab.denoisers.base import Denoiser
+from conceptlab.denoisers.dropout import KeyedDropout
 from conceptlab.errors import InputError
 
 _KEYED = "use conceptlab.denoisers.KeyedDropout(rate, number), with a number of its own for each"
@@ -23,9 +24,23 @@ def check_parts(denoiser: Denoiser, name: str) -> None:
         raise InputError(
             f"denoiser '{name}' has no condition_embedding; its __init__ must make the nn.Module that embeds conditions"
         )
+    _check_numbers(denoiser, name)
     for path, layer in denoiser.named_modules():
         if fault := _statistics(layer) or _chance(layer):
             raise InputError(f"denoiser '{name}' has torch's {type(layer).__name__} ('{path}'), {fault}")
+
+
+def _check_numbers(denoiser: Denoiser, name: str) -> None:
+    """Layers of one number would drop the same elements: a copied line is enough."""
+    numbers: dict[int, str] = {}
+    for path, layer in denoiser.named_modules():
+        if isinstance(layer, KeyedDropout):
+            other = numbers.setdefault(layer.layer, path)
+            if other != path:
+                raise InputError(
+                    f"denoiser '{name}': KeyedDropout '{other}' and '{path}' have the number {layer.layer}, and would "
+                    "drop the same elements; give each its own"
+                )
 
 
 def _statistics(layer: nn.Module) -> str:
