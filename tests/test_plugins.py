@@ -87,9 +87,11 @@ def test_a_path_that_cannot_be_handed_on_is_refused(tmp_path):
         plugins.add([file])
 
 
-def test_a_missing_file():
+def test_a_missing_file(tmp_path):
     with pytest.raises(InputError, match="does not exist"):
         plugins.add(["nowhere.py"])
+    with pytest.raises(InputError, match="is a folder; name a Python file in it"):
+        plugins.add([tmp_path])
 
 
 def test_an_installed_package_is_found_by_its_entry_point(tmp_path, monkeypatch):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 
 import numpy as np
 import pytest
 
+from conceptlab.denoisers import _DENOISERS
 from conceptlab.denoisers import build as build_denoiser
+from conceptlab.diffusion import _PROCESSES
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Measurement
 from conceptlab.evaluation import build as build_measurements
 from conceptlab.evaluation.measurement import _MEASUREMENTS
 from conceptlab.registry import Registry
+from conceptlab.worlds.registry import _WORLDS
 
 
 @pytest.mark.parametrize(
@@ -92,3 +96,40 @@ def test_mistakes_of_a_plug_in_are_shown_where_they_are():
     parts.register("mine")(lambda size: len(size))
     with pytest.raises(TypeError):
         parts.make("mine", size=5)
+
+
+class Part:
+    pass
+
+
+class Own(Part):
+    pass
+
+
+@pytest.mark.parametrize(("made", "what"), [(None, "None"), (5, "a int"), (Registry, "a type")])
+def test_what_is_no_part_of_its_kind_is_told_when_it_is_made(made, what):
+    registry: Registry[Part] = Registry("gadget", Part)
+    registry.register("own")(lambda: Own())
+    registry.register("other")(lambda: made)
+    assert isinstance(registry.make("own"), Own)
+    with pytest.raises(
+        InputError, match=rf"^gadget 'other' is {what}; derive it from tests\.test_registry\.Part$"
+    ):
+        registry.make("other")
+
+
+@pytest.mark.parametrize(
+    ("registry", "base"),
+    [
+        (_DENOISERS, "conceptlab.denoisers.Denoiser"),
+        (_MEASUREMENTS, "conceptlab.evaluation.Measurement"),
+        (_PROCESSES, "conceptlab.diffusion.Process"),
+        (_WORLDS, "conceptlab.worlds.World"),
+    ],
+)
+def test_what_a_part_of_one_s_own_derives_from_is_found_where_it_is_said_to_be(monkeypatch, registry, base):
+    monkeypatch.setitem(registry._makers, "alien", lambda *_: object())
+    with pytest.raises(InputError, match=rf"is a object; derive it from {base}$"):
+        registry.make("alien")
+    room, _, name = base.rpartition(".")
+    assert getattr(importlib.import_module(room), name) is registry.base

@@ -56,6 +56,8 @@ def load() -> None:
 def _import_file(path: str) -> None:
     if path in _imported:
         return
+    if Path(path).is_dir():
+        raise InputError(f"plug-in {path} is a folder; name a Python file in it")
     if not Path(path).is_file():
         raise InputError(f"plug-in {path} does not exist; name a Python file")
     name = f"conceptlab_plugin_{Path(path).stem}_{hashlib.sha256(path.encode()).hexdigest()[:8]}"

@@ -22,10 +22,11 @@ Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 class Registry(Generic[T]):
-    """Makers of one kind of part, by name. `kind` is the word used in error messages."""
+    """Makers of one kind of part, by name. `kind` is the word used in error messages, `base` what every part derives
+    from, if there is such a class."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, base: type[T] | None = None) -> None:
+        self.kind, self.base = kind, base
         self._makers: dict[str, Callable[..., T]] = {}
 
     def register(self, name: str) -> Callable[[Maker], Maker]:
@@ -43,6 +44,10 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         return sorted(self._makers)
+
+    def is_plugged_in(self, name: str) -> bool:
+        """Whether a part that was registered comes from elsewhere."""
+        return not self._makers[name].__module__.startswith(f"{__package__}.")
 
     def make(self, name: str, *arguments: Any, **settings: Any) -> T:
         """Build the part. Settings are the maker's parameters after the positional `arguments`."""
@@ -63,9 +68,9 @@ class Registry(Generic[T]):
                 raise unknown("setting", setting, known, where=f"{self.kind} '{name}'")
         if missing := [p.name for p in parameters if _is_needed(p) and p.name not in settings]:
             raise InputError(f"{self.kind} '{name}' needs {' and '.join(missing)}; give {_them(missing)}")
-        if not maker.__module__.startswith(f"{__package__}."):
-            # A plug-in: what it cannot be made of may be a mistake of its author, who wants to see where.
-            return maker(*arguments, **settings)
+        if self.is_plugged_in(name):
+            # What it cannot be made of may be a mistake of its author, who wants to see where.
+            return self._derived(maker(*arguments, **settings), name)
         for setting, value in settings.items():
             if words := _unlike(_hints(maker).get(setting, Any), value):
                 raise InputError(
@@ -76,6 +81,15 @@ class Registry(Generic[T]):
         except (TypeError, ValueError, OverflowError) as error:  # a value of the wrong size, or length
             given = ", ".join(f"{setting}={value!r}" for setting, value in settings.items())
             raise InputError(f"{self.kind} '{name}' cannot be made with {given}: {error}") from error
+
+    def _derived(self, made: T, name: str) -> T:
+        """Stop if a plug-in made something else: it would show deep inside a run, when the first method is missing."""
+        if self.base is not None and not isinstance(made, self.base):
+            what = "None" if made is None else f"a {type(made).__name__}"
+            # A room shows its base class, whichever of its files that lies in.
+            room = ".".join(self.base.__module__.split(".")[:2])
+            raise InputError(f"{self.kind} '{name}' is {what}; derive it from {room}.{self.base.__name__}")
+        return made
 
 
 def _check_arguments(parameters: Sequence[inspect.Parameter], given: int, part: str) -> None:

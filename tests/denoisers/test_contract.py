@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 
 from conceptlab import random
@@ -13,11 +16,13 @@ from conceptlab.denoisers import (
     _DENOISERS,
     STATISTICS,
     Denoiser,
+    KeyedDropout,
     build,
     dropout_keys,
     register,
     set_dropout_key,
 )
+from conceptlab.denoisers.contract import check_chance
 from conceptlab.errors import InputError
 
 from .conftest import CONDITION, IMAGE, inputs, perturbed, small
@@ -196,3 +201,97 @@ def test_a_plug_in_that_breaks_the_contract_is_told_how(monkeypatch):
         monkeypatch.setitem(_DENOISERS._makers, "broken", maker)
         with pytest.raises(InputError, match=f"denoiser 'broken' {message}"):
             build("broken", IMAGE, CONDITION, seed=0)
+
+
+def with_layer(make: Callable[[], nn.Module]) -> type[Denoiser]:
+    class Holding(Denoiser):
+        def __init__(self, image_shape, condition_shape) -> None:
+            super().__init__(image_shape, condition_shape)
+            self.condition_embedding = nn.Sequential(nn.Identity(), make())
+
+        def denoise(self, x, time, embedding):
+            return x
+
+    return Holding
+
+
+KEYED = r"use conceptlab\.denoisers\.KeyedDropout\(rate, number\)"
+
+
+@pytest.mark.parametrize(
+    ("make", "named", "remedy"),
+    [
+        (lambda: nn.Dropout(0.1), "Dropout", KEYED),
+        (lambda: nn.Dropout1d(0.1), "Dropout1d", KEYED),
+        (lambda: nn.Dropout2d(0.1), "Dropout2d", KEYED),
+        (lambda: nn.Dropout3d(0.1), "Dropout3d", KEYED),
+        (lambda: nn.AlphaDropout(0.1), "AlphaDropout", KEYED),
+        (lambda: nn.FeatureAlphaDropout(0.1), "FeatureAlphaDropout", KEYED),
+        (lambda: nn.RReLU(), "RReLU", "use torch's LeakyReLU"),
+        (
+            lambda: nn.MultiheadAttention(8, 2, dropout=0.1),
+            "MultiheadAttention",
+            "make it with dropout=0; beside",
+        ),
+        (lambda: nn.GRU(4, 4, num_layers=2, dropout=0.1), "GRU", "make it with dropout=0; beside"),
+        (lambda: nn.FractionalMaxPool2d(2, output_ratio=0.5), "FractionalMaxPool2d", "use torch's MaxPool2d"),
+    ],
+)
+def test_layers_that_draw_from_torchs_generator_are_refused(monkeypatch, make, named, remedy):
+    monkeypatch.setitem(_DENOISERS._makers, "broken", with_layer(make))
+    message = rf"denoiser 'broken' has torch's {named} \('condition_embedding\.1'\), which draws random numbers .*; "
+    with pytest.raises(InputError, match=f"^{message}{remedy}"):
+        build("broken", IMAGE, CONDITION, seed=0)
+
+
+def test_layers_that_would_drop_the_same_elements_are_told(monkeypatch):
+    twice = with_layer(lambda: nn.Sequential(KeyedDropout(0.1, 3), KeyedDropout(0.2, 3)))
+    monkeypatch.setitem(_DENOISERS._makers, "broken", twice)
+    told = (
+        r"^denoiser 'broken': KeyedDropout 'condition_embedding\.1\.0' and '.*\.1\.1' have the number 3, and"
+    )
+    with pytest.raises(InputError, match=told):
+        build("broken", IMAGE, CONDITION, seed=0)
+
+
+class Computing(Denoiser):
+    """Does to an image what a test wants, after dropout by a key."""
+
+    def __init__(self, does: Callable[[Tensor, bool], Tensor]) -> None:
+        super().__init__(IMAGE, CONDITION)
+        self.condition_embedding, self.drop, self.does = nn.Identity(), KeyedDropout(0.5, 0), does
+
+    def denoise(self, x, time, embedding):
+        return self.does(self.drop(x), self.training)
+
+
+@pytest.mark.parametrize(
+    "does", [lambda x, on: F.dropout(x, training=on), lambda x, _: x + torch.rand_like(x)]
+)
+def test_what_a_network_draws_while_it_computes_is_refused(does):
+    told = (
+        r"^denoiser 'mine' draws random numbers .* e\.g\. by F\.dropout; instead of that use .*KeyedDropout"
+    )
+    with pytest.raises(InputError, match=told):
+        check_chance(Computing(does), "mine")
+
+
+def test_a_network_that_draws_nothing_is_let_through_and_nothing_is_drawn_for_it():
+    before = torch.get_rng_state()
+    check_chance(Computing(lambda x, _: 2 * x), "mine")
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: nn.Dropout(0.0),
+        lambda: nn.RReLU(0.2, 0.2),
+        lambda: nn.MultiheadAttention(8, 2),
+        lambda: nn.GRU(4, 4),
+        lambda: KeyedDropout(0.1, 0),
+    ],
+)
+def test_layers_that_draw_nothing_or_by_a_key_may_stay(monkeypatch, make):
+    monkeypatch.setitem(_DENOISERS._makers, "fine", with_layer(make))
+    build("fine", IMAGE, CONDITION, seed=0)

@@ -66,6 +66,31 @@ def test_what_is_no_number_is_told_with_its_measurement():
         all_rows([Found(("00", "", "glow", 0.5))], live)  # type: ignore
 
 
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (Row((0, 0), "", "glow", 0.5), r"gives a Row whose cls is a tuple; give a word, .*\.code\(cls\)$"),  # type: ignore
+        (Row("00", None, "glow", 0.5), "gives a Row whose variable is a NoneType; give a word"),  # type: ignore
+        (Row("00", "", 5, 0.5), "gives a Row whose measure is a int; give a word"),  # type: ignore
+        (Row("00", "", "glow", 0.5, "x"), r"finds 'glow' \(class 00\) at step 'x'; give a whole number"),  # type: ignore
+    ],
+)
+def test_what_a_table_cannot_hold_is_told_with_its_measurement(row, told):
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=({"name": "mine"},)))
+    live = Live(small.context(made), 1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {})  # type: ignore
+    with pytest.raises(InputError, match=f"^measurement 'mine' {told}"):
+        all_rows([Found(row)], live)
+
+
+def test_rows_that_are_not_returned_are_told_with_their_measurement():
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=({"name": "mine"},)))
+    live = Live(small.context(made), 1, "raw", torch.nn.Identity(), torch.nn.Identity(), {}, {})  # type: ignore
+    forgotten = Found()
+    forgotten.found = None  # type: ignore
+    with pytest.raises(InputError, match=r"^measurement 'mine' gives None; let rows give .*Row$"):
+        all_rows([forgotten], live)
+
+
 class Counting(AnalyticProbe):
     passes = 0
 

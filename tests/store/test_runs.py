@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import shutil
+import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, MemberWriter, Store
-from conceptlab.store.files import write_atomically, write_json, write_table
+from conceptlab.store.files import is_worked_for, write_atomically, write_json, write_table
 from tests.tiny import tiny_recipe
 
 MANIFEST = {"study": "study", "scale": "tiny", "settings": {}, "members": [], "seeds": [0]}
@@ -98,6 +101,44 @@ def test_a_folder_for_which_another_run_has_begun_to_train_is_not_taken_over(tmp
     shutil.move(run.path, tmp_path / "given up")
     run.claim(other)
     assert run.manifest["settings"] == {"steps": 5}
+
+
+def test_a_folder_is_kept_from_another_configuration_while_a_run_lasts(tmp_path):
+    """Also before that has begun to train: it may be training a probe, or computing what needs no member."""
+    run, manifest = Store(tmp_path).figure("study", "tiny", "f"), {**MANIFEST, "figure": "f"}
+    other = {**manifest, "settings": {"steps": 5}}
+    refused = pytest.raises(
+        InputError, match=r"is being made by another configuration \(steps not set\) in another"
+    )
+    with run.claimed(manifest):
+        with refused, run.claimed(other):
+            pytest.fail("it was let in")
+        with run.claimed({**manifest, "seeds": [0, 1]}):
+            assert run.manifest["seeds"] == [0, 1], "the same configuration shares it"
+        with refused, run.claimed(other):
+            pytest.fail("it was let in")
+    with run.claimed(other):
+        assert run.manifest["settings"] == {"steps": 5}, "nothing was made of it"
+
+
+def test_a_killed_run_keeps_no_folder(tmp_path):
+    run, manifest = Store(tmp_path).figure("study", "tiny", "f"), {**MANIFEST, "figure": "f"}
+    process = multiprocessing.get_context("spawn").Process(target=_held_for_ever, args=(run, manifest))
+    process.start()
+    for _ in range(600):
+        if is_worked_for(run.path):
+            break
+        time.sleep(0.05)
+    with pytest.raises(InputError, match="is being made"):
+        run.claim({**manifest, "settings": {"steps": 5}})
+    process.kill()
+    process.join()
+    run.claim({**manifest, "settings": {"steps": 5}})
+
+
+def _held_for_ever(run: FigureRun, manifest: dict[str, Any]) -> None:
+    with run.claimed(manifest):
+        time.sleep(600)
 
 
 def test_a_folder_that_is_another_s_by_now_is_not_finished(tmp_path):

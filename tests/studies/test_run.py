@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import contextlib
 import shlex
 import shutil
+import time
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 import torch
 
+from conceptlab import executors
 from conceptlab.claims import Claim, final_value
 from conceptlab.cli.settings import parse_settings
 from conceptlab.errors import InputError
@@ -191,6 +194,40 @@ def test_settings_belong_to_what_is_trained(tmp_path):
     assert alone.manifest["settings"] == {}
     assert trained.manifest["settings"]["steps"] == 2
     assert trained.manifest["seeds"] == [7] == [member.recipe.seed for member in trained.members]
+
+
+def test_another_configuration_is_refused_before_it_trains(tmp_path):
+    """It comes while the first trains its probe, when no member is there yet."""
+    figure = replace(FIGURE, recipes=lambda scale, seeds: [tiny_recipe(steps=2)])
+    order = Order(Study("s", "", "p", (figure,)), (figure,), "tiny", (0,), {"evaluation.count": 1})
+    other, trained = replace(order, settings={"batch": 2}), []
+
+    def begin(*given):
+        for second in (other, order):  # the same command may come twice
+            with contextlib.suppress(InputError):
+                run(second, Store(tmp_path), torch.device("cpu"), lambda *_: None, note(second))
+        executors.run(*given)
+
+    def note(second):
+        return lambda *given: (trained.append(second), executors.run(*given))
+
+    (made,) = run(order, Store(tmp_path), torch.device("cpu"), lambda *_: None, begin)
+    assert trained == [order]
+    assert made.manifest["settings"] == {"evaluation.count": 1}
+    assert made.manifest["ended"] == pytest.approx(time.time(), abs=600)
+
+
+def test_a_figure_that_is_refused_leaves_those_beside_it_finished(tmp_path):
+    figures = tuple(replace(SEEDED, id=id_, claims=()) for id_ in ("f", "g"))
+    order, store = Order(Study("s", "", "p", figures), figures[:1], "tiny", (0,), {}), Store(tmp_path)
+    (first,) = run(order, store, torch.device("cpu"), lambda *_: None)
+    other = replace(order, figures=figures[1:], settings={"batch": 2})
+    run(other, store, torch.device("cpu"), lambda *_: None)
+    before = first.manifest
+    with pytest.raises(InputError, match=r"g was made by another configuration \(batch=2\)"):
+        run(replace(order, figures=figures), store, torch.device("cpu"), lambda *_: None)
+    assert first.manifest == before
+    assert "seconds" in before
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,50 @@ def test_exported_results_are_listed_as_complete_with_nothing_to_prompt(copied: 
     assert entry.member().curves().shape == (4, 8)
 
 
+def test_runs_come_in_the_order_of_papers_and_figures(tmp_path: Path) -> None:
+    made = {
+        "bradley2025": ["length"], "custom": ["mine"], "okawa2023": ["frequency", "ablation", "fig10", "fig5"],
+        "quickstart": ["emergence"], "yang2025": ["fig2"],
+    }  # fmt: skip
+    for folder in ("runs", "ships"):
+        for study, figure in ((study, figure) for study, figures in made.items() for figure in figures):
+            about = {
+                "study": study,
+                "figure": figure,
+                "scale": "tiny",
+                "settings": {},
+                "members": [],
+                "seeds": [],
+            }
+            Store(tmp_path / folder).figure(study, "tiny", figure).claim(about)
+    (tmp_path / "runs/okawa2023/tiny/fig5/manifest.json").write_text("{")
+    entries = Catalogue([tmp_path / "runs"], [tmp_path / "ships"]).entries()
+    order = ["quickstart.emergence", "okawa2023.fig5", "okawa2023.fig10", "okawa2023.frequency", "okawa2023.ablation",
+             "yang2025.fig2", "bradley2025.length", "custom.mine"]  # fmt: skip
+    assert [(".".join(entry.names), entry.shipped) for entry in entries] == [
+        (name, shipped) for shipped in (False, True) for name in order
+    ]
+    assert entries[1].problem
+
+
+def test_when_a_run_ended_is_read_from_what_is_written_not_from_its_files(copied: Path) -> None:
+    log = copied / "members" / recipe().hash / "log.jsonl"
+    last = json.loads(log.read_text().splitlines()[-1])["time"]
+    for path in copied.rglob("*"):
+        os.utime(path, (1e9, 1e9))  # a copy, or a checkout
+    assert only(copied).ended == last
+    manifest = copied / "quickstart/tiny/emergence/manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "ended": 1.5e9}))
+    assert only(copied).ended == 1.5e9
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"time": "noon", "event": "complete"}'])
+def test_a_log_that_tells_no_time_is_no_damage(copied: Path, text: str) -> None:
+    (copied / "members" / recipe().hash / "log.jsonl").write_text(text)
+    entry = only(copied)
+    assert (entry.status, entry.ended) == ("complete", 0.0)
+
+
 @pytest.mark.parametrize(
     "key", ["", "..", "runs/../../etc", "runs/quickstart/tiny/../../../..", "/etc/passwd", "shipped/x"]
 )

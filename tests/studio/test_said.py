@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from conceptlab.claims import write_claims
 from conceptlab.store import FigureRun, Store
+from conceptlab.store.files import write_json
 from conceptlab.studio import Studio
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.pages.prompt import _default
@@ -24,6 +26,22 @@ def test_marks_in_the_list_are_explained(run: FigureRun) -> None:
     listed = browser.post("/_dash-update-component", json=show("/"), headers=LOCAL).json
     for said in ("✓ reproduced", "✗ not reproduced", "? inconclusive"):
         assert said in str(listed)
+
+
+@pytest.mark.parametrize(
+    ("ended", "said"), [(1.5e9, time.strftime("%Y-%m-%d %H:%M", time.localtime(1.5e9))), (1e300, "complete")]
+)
+def test_a_run_in_the_list_says_what_it_is_and_when_it_ended(
+    run: FigureRun, tmp_path: Path, ended: float, said: str
+) -> None:
+    shutil.copytree(run.store.root, tmp_path / "runs")
+    figure = Store(tmp_path / "runs").figure("quickstart", "tiny", "emergence")
+    write_json(figure.path / "manifest.json", {**figure.manifest, "ended": ended})
+    listed = client(Studio.of([tmp_path / "runs"])).post(
+        "/_dash-update-component", json=show("/"), headers=LOCAL
+    )
+    for word in ("Concepts emerge in the order of their distance", "From seen to unseen", "tiny", said):
+        assert f"'{word}'" in str(listed.json)
 
 
 def test_the_number_of_a_claim_comes_with_what_it_measures(run: FigureRun, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ __all__ = [
     "target",
 ]
 
-_PROCESSES: Registry[Process] = Registry("process")
+_PROCESSES: Registry[Process] = Registry("process", Process)
 register = _PROCESSES.register
 names = _PROCESSES.names
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Integral
 from typing import cast
 
 import numpy as np
+from torch import Tensor
 
 from conceptlab.concepts import Split
+from conceptlab.errors import InputError
 from conceptlab.evaluation.measurement import Context, Measurement, Prompt, build, once_each
 from conceptlab.probes import Probe
 from conceptlab.recipe import Recipe
@@ -74,7 +77,49 @@ def _first_prompts(context: Context, images: int) -> tuple[list[Measurement], li
     measurements = build(context.recipe.evaluation.measurements)
     for measurement in measurements:
         measurement.check(context)
-    return measurements, once_each(p for m in measurements for p in m.outlines(context, images))
+    asked = [
+        _checked(m.outlines(context, images), "prompts", name, context)
+        for m, name in _named(measurements, context)
+    ]
+    return measurements, once_each(prompt for prompts in asked for prompt in prompts)
+
+
+def _named(measurements: Sequence[Measurement], context: Context) -> Iterable[tuple[Measurement, str]]:
+    parts = context.recipe.evaluation.measurements
+    return zip(measurements, (part["name"] for part in parts), strict=True)
+
+
+def _checked(given: object, method: str, name: str, context: Context) -> list[Prompt]:
+    """What a method of a measurement asks for; a plug-in may forget to return it, or leave the list around it out."""
+    if not isinstance(given, Iterable):
+        raise _no_prompts(given, method, name)
+    prompts = list(given)
+    for prompt in prompts:
+        if not isinstance(prompt, Prompt):
+            raise _no_prompts(prompt, method, name, "a list with ")
+        for field, given in (("name", prompt.name), ("stream", prompt.stream)):
+            if not isinstance(given, str):
+                raise InputError(f"measurement '{name}': a prompt's {field} is {given!r}; let it be a text")
+        if not isinstance(prompt.images, Integral) or prompt.images < 1:
+            raise InputError(
+                f"measurement '{name}': prompt '{prompt.name}' asks for {prompt.images!r} images; ask for 1 or more"
+            )
+        shape = tuple(prompt.condition.shape) if isinstance(prompt.condition, Tensor) else None
+        if shape != (needed := tuple(context.world.condition_shape)):
+            found = f"a condition of shape {shape}" if shape is not None else "no tensor as its condition"
+            raise InputError(
+                f"measurement '{name}': prompt '{prompt.name}' has {found}; this world's conditions have the shape "
+                f"{needed}: begin with context.world.condition"
+            )
+    return prompts
+
+
+def _no_prompts(given: object, method: str, name: str, around: str = "") -> InputError:
+    what = f"{around}{'None' if given is None else f'a {type(given).__name__}'}"
+    return InputError(
+        f"measurement '{name}': {method} gives {what}; let it return a list of conceptlab.evaluation.Prompt, an empty "
+        "one if there is nothing to draw"
+    )
 
 
 def _context(recipe: Recipe, world: World) -> Context:
@@ -95,7 +140,11 @@ def _second_round(
         }
         for prompt in prompts
     }
-    return [prompt for measurement in measurements for prompt in measurement.refinements(context, blank)]
+    asked = [
+        _checked(m.refinements(context, blank), "refinements", name, context)
+        for m, name in _named(measurements, context)
+    ]
+    return [prompt for prompts in asked for prompt in prompts]
 
 
 def _weight(prompt: Prompt) -> int:

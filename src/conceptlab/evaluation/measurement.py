@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Real
+from numbers import Integral, Real
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -131,7 +131,7 @@ class Measurement(ABC):
         """What was measured, from drawings, readings or weights."""
 
 
-_MEASUREMENTS: Registry[Measurement] = Registry("measurement")
+_MEASUREMENTS: Registry[Measurement] = Registry("measurement", Measurement)
 register = _MEASUREMENTS.register
 names = _MEASUREMENTS.names
 
@@ -191,7 +191,10 @@ def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
     rows: list[Row] = []
     finders: dict[Row, str] = {}
     for measurement, part in zip(measurements, live.context.recipe.evaluation.measurements, strict=True):
-        for row in measurement.rows(live):
+        found = measurement.rows(live)
+        if not isinstance(found, Iterable):
+            raise _no_row(found, part["name"])
+        for row in found:
             _check_row(row, part["name"])
             name = row._replace(value=0.0)
             if name in finders:
@@ -207,14 +210,27 @@ def all_rows(measurements: Sequence[Measurement], live: Live) -> list[Row]:
 def _check_row(row: object, name: str) -> None:
     """What is no number would only be found out when the table is written, which knows nothing of its measurement."""
     if not isinstance(row, Row):
+        raise _no_row(row, name)
+    for field_, given in zip(("cls", "variable", "measure"), row):
+        if not isinstance(given, str):
+            example = ", e.g. live.context.world.space.code(cls)" if field_ == "cls" else ""
+            raise InputError(
+                f"measurement '{name}' gives a Row whose {field_} is a {type(given).__name__}; give a word{example}"
+            )
+    if row.step is not None and not isinstance(row.step, Integral):
         raise InputError(
-            f"measurement '{name}' gives a {type(row).__name__}; let rows give conceptlab.evaluation.Row"
+            f"measurement '{name}' finds {_subject(row)} at step {row.step!r}; give a whole number"
         )
     if not isinstance(row.value, Real):
         raise InputError(
             f"measurement '{name}' finds {_subject(row)} to be a {type(row.value).__name__}; give a number, e.g. with "
             ".item()"
         )
+
+
+def _no_row(given: object, name: str) -> InputError:
+    what = "None" if given is None else f"a {type(given).__name__}"
+    return InputError(f"measurement '{name}' gives {what}; let rows give conceptlab.evaluation.Row")
 
 
 def _subject(row: Row) -> str:

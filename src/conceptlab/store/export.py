@@ -34,7 +34,7 @@ SHOWN_STEPS = 5
 # A sheet has at most about so many pixels, 50 kB, and at least one image of each class.
 SHEET_PIXELS = 24_000
 # What says when a figure was made and on what, not what it found.
-_CIRCUMSTANCES = ("seconds", "environment")
+_CIRCUMSTANCES = ("seconds", "ended", "environment")
 
 
 @dataclass

@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pandas as pd
@@ -155,12 +155,7 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
 @contextlib.contextmanager
 def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
     """Keep a second process out of a folder, or let it wait; the lock goes with the process, however it ends."""
-    make_folder(folder)
-    try:
-        opened = (folder / ".lock").open("a+")
-    except OSError as error:  # made by another user, for one
-        raise unwritten(folder / ".lock", error) from error
-    with opened as handle:
+    with _opened(folder / ".lock") as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -173,3 +168,29 @@ def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
             yield
         finally:
             fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextlib.contextmanager
+def at_work(folder: Path) -> Iterator[None]:
+    """Let other processes know that one works for this folder, which any number may; it goes with the process, too."""
+    with _opened(folder / ".work") as handle:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+
+
+def is_worked_for(folder: Path) -> bool:
+    """Whether any process is at work for a folder."""
+    with _opened(folder / ".work") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return True
+    return False
+
+
+def _opened(path: Path) -> IO[str]:
+    make_folder(path.parent)
+    try:
+        return path.open("a+")
+    except OSError as error:  # made by another user, for one
+        raise unwritten(path, error) from error

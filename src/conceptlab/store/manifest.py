@@ -24,6 +24,7 @@ _LATER: dict[str, type | tuple[type, ...]] = {
     "command": str,
     "directory": str,
     "seconds": (int, float),
+    "ended": (int, float),
     "environment": dict,
     "tables": list,
 }

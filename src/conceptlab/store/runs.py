@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -96,19 +97,37 @@ class FigureRun:
             LOG.warning("left out: %s", elsewhere(self.path, self.home))
         return self.home == self.path
 
+    @contextlib.contextmanager
+    def claimed(self, manifest: dict[str, Any]) -> Iterator[None]:
+        """Claim the folder and keep it until the end of a run: another configuration is refused before it trains, while
+        any number of runs of the same one share it."""
+        with contextlib.ExitStack() as until_the_end:
+            # Two that come at once look one after the other, and the second finds the first at work.
+            with files.locked(self.path, wait=True):
+                self.claim(manifest)
+                until_the_end.enter_context(files.at_work(self.path))
+            yield
+
     def claim(self, manifest: dict[str, Any]) -> None:
         """Write the manifest; a folder made by another configuration is never taken over. More seeds are the
         same configuration."""
-        path = self.path / "manifest.json"
-        if path.exists():
-            old = self.manifest
-            if self._is_bare(old):  # a mistake found too late, or a run ended before it began
-                old = manifest
-            self._refuse_other(old, manifest)
-            # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
-            if len(old.get("members", [])) > len(manifest["members"]):
-                manifest = self._with_trained(manifest, old["members"])
-        files.write_json(path, manifest)
+        earlier = self.check(manifest)
+        # Running with fewer seeds again looks at a part of what is there; it must not forget the rest.
+        if len(earlier) > len(manifest["members"]):
+            manifest = self._with_trained(manifest, earlier)
+        files.write_json(self.path / "manifest.json", manifest)
+
+    def check(self, manifest: dict[str, Any]) -> list[str]:
+        """Refuse what another configuration made or is making; the members that this one had before."""
+        if not (self.path / "manifest.json").exists():
+            return []
+        old, is_being_made = self.manifest, files.is_worked_for(self.path)
+        if (
+            self._is_bare(old) and not is_being_made
+        ):  # a mistake found too late, or a run ended before it began
+            return []
+        self._refuse_other(old, manifest, is_being_made)
+        return old["members"]
 
     def _with_trained(self, manifest: dict[str, Any], earlier: Sequence[str]) -> dict[str, Any]:
         """With the earlier members that were trained to the end, and their seeds: an abandoned run leaves others."""
@@ -125,17 +144,21 @@ class FigureRun:
         self._refuse_other(self.manifest, manifest)
         files.write_json(self.path / "manifest.json", manifest)
 
-    def _refuse_other(self, old: dict[str, Any], new: dict[str, Any]) -> None:
+    def _refuse_other(self, old: dict[str, Any], new: dict[str, Any], is_being_made: bool = False) -> None:
         was, now = (
             {k: manifest.get(k) for k in ("study", "figure", "scale")} | flat(manifest.get("settings") or {})
             for manifest in (old, new)
         )
         if was != now:
             differing = [name for name in {**was, **now} if was.get(name, ...) != now.get(name, ...)]
-            words = [_told(name, was) for name in differing]
+            other = f"by another configuration ({', '.join(_told(name, was) for name in differing)})"
+            if is_being_made:
+                raise InputError(
+                    f"{self.path} is being made {other} in another process; choose another --out, or end that one first"
+                )
             raise InputError(
-                f"{self.path} was made by another configuration ({', '.join(words)}), or is being made; choose "
-                "another --out, or move that folder away if it was given up: its members stay"
+                f"{self.path} was made {other}, or is being made; choose another --out, or move that folder away if it "
+                "was given up: its members stay"
             )
 
     def _is_bare(self, manifest: dict[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from conceptlab.errors import InputError, unknown
 from conceptlab.store import FigureRun
@@ -56,15 +56,18 @@ def figures_of(study: Study, name: str) -> tuple[Figure, ...]:
     return tuple(figure for figure in study.figures if not figure.needs)
 
 
-def in_order(runs: Iterable[FigureRun]) -> list[FigureRun]:
+def in_order(
+    runs: Iterable[FigureRun], named: Callable[[FigureRun], tuple[str, str]] | None = None
+) -> list[FigureRun]:
     """Runs paper by paper and figure by figure, as `STUDIES` has them; what it does not have comes last. Folders of one
-    paper, such as two scales of it, stay one after the other."""
-    runs = list(runs)
+    paper, such as two scales of it, stay one after the other. Whoever has read study and figure says how they are
+    `named`."""
+    runs, named = list(runs), named or _named
     folders = list(dict.fromkeys(run.path.parent for run in runs))
     ids = {name: [figure.id for figure in study.figures] for name, study in STUDIES.items()}
 
     def place(run: FigureRun) -> tuple[int, int, int]:
-        study, figure = _named(run)
+        study, figure = named(run)
         known = ids.get(study, [])
         return _index(list(STUDIES), study), folders.index(run.path.parent), _index(known, figure)
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from conceptlab import executors
+from conceptlab import denoisers, executors
 from conceptlab.claims import Claim, Measured, judge_measured, measure, write_claims
+from conceptlab.denoisers.contract import check_chance
 from conceptlab.diffusion import build as build_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
@@ -24,6 +26,7 @@ from conceptlab.studies.order import Order
 from conceptlab.studies.study import Figure, Results, Study, Tables
 from conceptlab.training import check_data
 from conceptlab.training.cost import check_start, model_flops, world_of
+from conceptlab.training.threads import one_thread
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.base import check_promises
 
@@ -83,10 +86,22 @@ def run(
     check(order, store, device if here else None)
     _check_done(order, store)
     runs = {figure.id: store.figure(order.study.name, order.scale, figure.id) for figure in order.figures}
-    for figure in order.figures:
-        runs[figure.id].claim(_manifest(order, figure))
+    manifests = {figure.id: _manifest(order, figure) for figure in order.figures}
+    # All of them first: one that is refused must not leave others begun anew that were finished.
+    for id_, manifest in manifests.items():
+        runs[id_].check(manifest)
+    with contextlib.ExitStack() as claims:
+        for id_, manifest in manifests.items():
+            claims.enter_context(runs[id_].claimed(manifest))
+        _train_and_make(order, runs, store, lambda recipes: train(recipes, store, device, report))
+    return list(runs.values())
+
+
+def _train_and_make(
+    order: Order, runs: Mapping[str, FigureRun], store: Store, train: Callable[[Sequence[Recipe]], None]
+) -> None:
     started = time.perf_counter()
-    train(order.all_recipes(), store, device, report)
+    train(order.all_recipes())
     trained = time.perf_counter() - started
     took: dict[str, float] = {}
     for figure in order.figures:
@@ -102,8 +117,8 @@ def run(
     judge_study(order.study, order.scale, store)
     # The time comes last of all: a figure that has it is finished, and one that was not judged is not.
     for id_, seconds in took.items():
-        runs[id_].finish({**runs[id_].manifest, "seconds": round(seconds, 1)})
-    return list(runs.values())
+        ended = {"seconds": round(seconds, 1), "ended": round(time.time())}
+        runs[id_].finish({**runs[id_].manifest, **ended})
 
 
 def _with_all_seeds(order: Order, figure: Figure, run: FigureRun, store: Store) -> Order:
@@ -144,11 +159,25 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
         model_flops(recipe)
         evaluation_flops(recipe)
         check_start(recipe)
+    for recipe in {repr((recipe.denoiser, recipe.world)): recipe for recipe in recipes}.values():
+        _check_network(recipe)
     for process in {repr(recipe.process): recipe.process for recipe in recipes}.values():
         build_process(**process)
     probes = [probe for r in recipes for probe in (r.evaluation.probe, r.evaluation.second_probe) if probe]
     for probe in {repr(probe): probe for probe in probes}.values():
         executors.check_probe(probe)
+
+
+def _check_network(recipe: Recipe) -> None:
+    """Of a network from elsewhere a look at its layers does not tell all."""
+    if not denoisers.is_plugged_in(recipe.denoiser["name"]):
+        return
+    world = world_of(recipe)
+    built = denoisers.build(
+        **recipe.denoiser, image_shape=world.image_shape, condition_shape=world.condition_shape, seed=0
+    )
+    with one_thread():
+        check_chance(built, recipe.denoiser["name"])
 
 
 def _check_done(order: Order, store: Store) -> None:

@@ -19,6 +19,7 @@ from conceptlab.errors import InputError, unknown
 from conceptlab.recipe import Recipe
 from conceptlab.store import FigureRun, Member
 from conceptlab.store.files import read_json
+from conceptlab.studies import in_order
 
 # A member's folder is named by its hash; a manifest that says anything else is not ours.
 _MEMBER_NAME = re.compile(r"[0-9a-f]{16}")
@@ -39,6 +40,7 @@ class MemberState:
     step: int = 0
     steps: int = 0
     changed: float = 0.0
+    ended: float = 0.0
     problem: str = ""
 
 
@@ -55,9 +57,14 @@ class Entry:
     begun: float = 0.0
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Study and figure; of a run that cannot be read, those after which its folders are named."""
+        path = self.run.path
+        return self.manifest.get("study") or path.parent.parent.name, self.manifest.get("figure") or path.name
+
+    @property
     def name(self) -> str:
-        study, figure = self.manifest.get("study"), self.manifest.get("figure")
-        return f"{study}.{figure}" if study and figure else "/".join(self.run.path.parts[-3:])
+        return ".".join(self.names) if self.manifest else "/".join(self.run.path.parts[-3:])
 
     @property
     def ids(self) -> list[str]:
@@ -67,6 +74,12 @@ class Entry:
     def changed(self) -> float:
         """When anything last happened: before its first member starts, a run trains a probe or waits for its turn."""
         return max([self.begun, *(state.changed for state in self.members)])
+
+    @property
+    def ended(self) -> float:
+        """When the run ended, in seconds since 1970, or 0 if nothing says so: files of a copy, or of a checkout, have
+        the time at which they were copied. Manifests did not always tell; then it is when its last member ended."""
+        return float(self.manifest.get("ended") or max((state.ended for state in self.members), default=0.0))
 
     @property
     def status(self) -> str:
@@ -114,7 +127,8 @@ class Entry:
 
 
 class Catalogue:
-    """The runs at or below the given folders, those that ship with the package last."""
+    """The runs at or below the given folders, in the order that papers and figures have elsewhere, those that ship with
+    the package last."""
 
     def __init__(self, folders: Sequence[Path], shipped: Sequence[Path] = ()) -> None:
         self._folders = [(folder, label, False) for label, folder in _labelled(folders)]
@@ -127,7 +141,7 @@ class Catalogue:
         with self._lock:
             if time.monotonic() - self._read_at > _FRESH_SECONDS:
                 found = [entry for given in self._folders for entry in _scan(*given)]
-                self._entries = {entry.key: entry for entry in found}
+                self._entries = {entry.key: entry for entry in _in_order(found)}
                 self._read_at = time.monotonic()
             return list(self._entries.values())
 
@@ -150,6 +164,13 @@ def _labelled(folders: Sequence[Path]) -> list[tuple[str, Path]]:
 def _scan(folder: Path, label: str, shipped: bool) -> list[Entry]:
     manifests = {path for level in _LEVELS for path in folder.glob(f"{level}manifest.json")}
     return [_entry(folder, label, path.parent, shipped) for path in sorted(manifests, key=_natural)]
+
+
+def _in_order(entries: list[Entry]) -> list[Entry]:
+    # By what was read of them: a manifest that a link brings here from elsewhere is not read again.
+    names = {entry.run: entry.names for entry in entries}
+    places = {run: place for place, run in enumerate(in_order(names, names.__getitem__))}
+    return sorted(entries, key=lambda entry: (entry.shipped, places[entry.run]))
 
 
 def _natural(path: Path) -> list[tuple[int, int | str]]:
@@ -193,14 +214,24 @@ def member_state(run: FigureRun, id_: str) -> MemberState:
         status = str(outcome.get("status", "unfinished"))
         step = int(outcome.get("step") or _last_step(path))
         refuse_links(path)
+        ended = _ended(path, done.stat().st_mtime_ns) if outcome else 0.0
     except (InputError, OSError, AttributeError, TypeError, ValueError) as error:
         return MemberState(id_, "damaged", problem=str(error))
-    return MemberState(id_, status, recipe.seed, step, recipe.steps, _changed(path))
+    return MemberState(id_, status, recipe.seed, step, recipe.steps, _changed(path), ended)
 
 
 @lru_cache(maxsize=4096)
 def _recipe(path: Path, _modified: int) -> Recipe:
     return Member(path).recipe
+
+
+@lru_cache(maxsize=4096)
+def _ended(path: Path, _modified: int) -> float:
+    """The last time in a member's log. Those that ship have none, and one that cannot be read tells nothing."""
+    try:
+        return float(Member(path).log()[-1]["time"])
+    except (InputError, LookupError):
+        return 0.0
 
 
 def _last_step(path: Path) -> int:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from conceptlab.registry import Registry
 from conceptlab.worlds.base import World
 
-_WORLDS: Registry[World] = Registry("world")
+_WORLDS: Registry[World] = Registry("world", World)
 names = _WORLDS.names
 W = TypeVar("W", bound=type[World])
 

@@ -11,6 +11,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
+from conceptlab.studies import STUDIES
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
 from conceptlab.studio.elements import SELDOM, aria, badge, card, command, heading
@@ -60,7 +61,8 @@ def _lists(studio: Studio) -> list[Any]:
     parts: list[Any] = []
     if own:
         for study in dict.fromkeys(_study(entry) for entry in own):
-            parts.append(card(study, _table([entry for entry in own if _study(entry) == study])))
+            about = STUDIES[study].title if study in STUDIES else ""
+            parts.append(card(study, _table([entry for entry in own if _study(entry) == study]), hint=about))
     else:
         parts.append(
             card(
@@ -155,12 +157,21 @@ def _claims(entry: Entry) -> Any:
 
 def _progress(entry: Entry) -> Any:
     if entry.status not in ("running", "unfinished"):
-        return ""
+        return _ended(entry)
     share = entry.share
     ago = max(0, round(time.time() - entry.changed)) if entry.changed else None
     said = f"{share:.0%}" + (f", changed {_ago(ago)} ago" if ago is not None else "")
     bar = html.Div(html.Div(style={"width": f"{100 * share:.1f}%"}), className="bar")
     return html.Div([bar, html.Small(said)], className="progress")
+
+
+def _ended(entry: Entry) -> Any:
+    """When a run ended, below its state: a column more would push what there is to prompt off half a screen."""
+    try:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.ended)) if entry.ended else ""
+    except (OverflowError, OSError, ValueError):  # a manifest or log that somebody else wrote
+        when = ""
+    return html.Div(html.Small(when, title="when it ended"), className="progress") if when else ""
 
 
 def _ago(seconds: int) -> str:
