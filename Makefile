@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: quickstart test lint types browser unit test-slow test-gpu clean
+.PHONY: quickstart test lint types browser unit test-slow test-gpu test-kernels clean
 
 quickstart: $(VENV)/.installed
 	$(BIN)/conceptlab run quickstart
@@ -31,6 +31,11 @@ test-slow: $(VENV)/.developer
 
 test-gpu: $(VENV)/.developer
 	$(BIN)/pytest -m gpu
+
+# Without a GPU: what kernels compute, in Triton's interpreter. Triton takes 1 GB, so that it is installed for this only.
+test-kernels: $(VENV)/.developer
+	$(BIN)/pip install --quiet --constraint constraints.txt triton
+	TRITON_INTERPRET=1 $(BIN)/pytest tests/kernels -n auto
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \

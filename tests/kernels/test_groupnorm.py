@@ -10,9 +10,10 @@ from torch import Tensor, nn
 from conceptlab.denoisers import KeyedDropout, NormGELU
 from conceptlab.kernels import groupnorm
 from conceptlab.training.layers import StackedGroupNorm, StackedNormGELU
-from tests.kernels.agreement import assert_agree, exactly
+from tests.kernels.agreement import DEVICE, DTYPE, INTERPRETED, assert_agree, exactly, on_kernels
 
 SHAPES = [(3, 2, 16, 8, 8, 8), (2, 3, 24, 4, 3, 5), (4, 8, 64, 8, 32, 32), (2, 4, 256, 8, 8, 8)]
+ON_KERNELS = SHAPES[:2] if INTERPRETED else SHAPES
 
 
 def one_by_one(x: Tensor, weight: Tensor, bias: Tensor, groups: int) -> Tensor:
@@ -67,28 +68,28 @@ def test_the_plain_path_shifts_before_and_drops_after(shape, dropout):
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("shape", SHAPES)
+@on_kernels
+@pytest.mark.parametrize("shape", ON_KERNELS)
 def test_the_kernel_agrees_with_the_plain_path(shape):
     members, images, channels, groups, height, width = shape
-    inputs = batch(members, images, channels, height, width, device="cuda")
-    inputs = [part.to(torch.bfloat16).requires_grad_() for part in inputs]
-    assert groupnorm.available(inputs[0], groups)
+    inputs = batch(members, images, channels, height, width, device=DEVICE)
+    inputs = [part.to(DTYPE).requires_grad_() for part in inputs]
+    assert groupnorm.available(inputs[0], groups) is not INTERPRETED
     exact = exactly(inputs)
     x, weight, bias = inputs
     found, expected = groupnorm.apply(x, weight, bias, groups, 1e-5), one_by_one(*exact, groups)
     assert_agree(found, expected, inputs, exact)
 
 
-@pytest.mark.gpu
-@pytest.mark.parametrize("shape", SHAPES)
+@on_kernels
+@pytest.mark.parametrize("shape", ON_KERNELS)
 def test_the_kernel_agrees_with_shift_gelu_and_dropout(shape, dropout):
     members, images, channels, groups, height, width = shape
-    inputs = batch(members, images, channels, height, width, device="cuda")
-    inputs = [part.to(torch.bfloat16) for part in (*inputs, torch.randn(inputs[0].shape[:2], device="cuda"))]
+    inputs = batch(members, images, channels, height, width, device=DEVICE)
+    inputs = [part.to(DTYPE) for part in (*inputs, torch.randn(inputs[0].shape[:2], device=DEVICE))]
     inputs = [part.requires_grad_() for part in inputs]
     exact = exactly(inputs)
-    own = groupnorm.Dropout(dropout.keys[:members].cuda(), dropout.dropped)
+    own = groupnorm.Dropout(dropout.keys[:members].to(DEVICE), dropout.dropped)
     x, weight, bias, shift = inputs
     found = groupnorm.apply(x, weight, bias, groups, 1e-5, shift, True, own)
     expected = shifted_gelu(*exact, groups, own)
