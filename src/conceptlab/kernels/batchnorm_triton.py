@@ -4,8 +4,6 @@ A program has a part of one member's pixels, channels last, and all its channels
 programs, so that each way has two kernels: one that sums, one that writes. On the way back the first leaves the
 gradient before GELU where the second writes its own: the slope takes longer to compute again than to store.
 """
-# Triton's language is not Python's: names are typed by the compiler, not by the type checker.
-# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 

@@ -4,8 +4,6 @@ Images are described to the accelerator as (members, images, rows, columns, chan
 under a tap as one box: beyond an image's border, and beyond a member's last image, it fills in zeros by itself and
 leaves out what would be written. No thread computes an address.
 """
-# Triton's language is not Python's: names are typed by the compiler, not by the type checker.
-# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
 """The kernels behind `conv3x3`; importing this needs Triton."""
-# Triton's language is not Python's: names are typed by the compiler, not by the type checker.
-# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
 """GELU inside other kernels; importing this needs Triton."""
-# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 

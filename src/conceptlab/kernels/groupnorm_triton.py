@@ -3,8 +3,6 @@
 A program walks twice over one image, channels last: once to sum, once to write. The second walk finds the image in the
 cache. Per pixel and channel there is little more than one product and sum; everything else is done per channel.
 """
-# Triton's language is not Python's: names are typed by the compiler, not by the type checker.
-# pyright: basic, reportMissingImports=false
 
 from __future__ import annotations
 
