@@ -149,12 +149,10 @@ def _launch_boxed(
 
 
 def _blocks(channels: int, outputs: int) -> tuple[int, int, dict[str, Any]]:
-    """Outputs and channels of a block, and how the work on it is shared out. Measured on an H200: with outputs as rows
-    595 to 700 TFLOP/s against 530 to 590 with 128 or 256 of them; 417 to 467 against 393 to 441 with 64, if a block is
-    half as deep; fewer than 64 do not fill the rows that four warps have."""
+    """Outputs and channels of a block, and how the work on it is shared out. Outputs are rows where there are many:
+    measured on an H200, 595 to 700 TFLOP/s against 530 to 590 with 128 or 256 of them. With 64 it depends on the batch
+    (benchmarks/README.md), and fewer do not fill the rows that four warps have."""
     block = _block(outputs, 128)
-    if block == FEW:
-        return block, _block(channels, 32), {"OUTPUTS_FIRST": True, "num_warps": 4, "num_stages": 4}
     many = block > FEW
     return (
         block,
