@@ -84,6 +84,17 @@ def test_the_kernels_agree_with_the_plain_path(shape):
 
 @on_kernels
 @pytest.mark.usefixtures("boxes")
+@pytest.mark.parametrize("shape", ALL)
+def test_other_images_are_added_by_the_way(shape):
+    given = batch(*shape, device=DEVICE)
+    plus = torch.randn(given[0].shape[0], shape[3], *shape[4:], device=DEVICE)
+    inputs = [part.to(DTYPE).requires_grad_() for part in (*given, plus)]
+    exact = exactly(inputs)
+    assert_agree(conv3x3.apply(*inputs), one_by_one(*exact[:3]) + exact[3], inputs, exact)
+
+
+@on_kernels
+@pytest.mark.usefixtures("boxes")
 @pytest.mark.parametrize("gelu", [True, False])
 @pytest.mark.parametrize("shape", ALL)
 def test_a_norm_by_known_statistics_is_part_of_the_kernel(shape, gelu):

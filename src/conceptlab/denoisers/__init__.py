@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from conceptlab.denoisers.base import Denoiser, Embedding, NormGELU, load_weights
+from conceptlab.denoisers.base import ConvPlus, Denoiser, Embedding, NormGELU, load_weights
 from conceptlab.denoisers.batch_norm import STATISTICS, BatchNorm
 from conceptlab.denoisers.cells import Cells
 from conceptlab.denoisers.contract import check_parts
@@ -21,6 +21,7 @@ __all__ = [
     "STATISTICS",
     "BatchNorm",
     "Cells",
+    "ConvPlus",
     "Denoiser",
     "Embedding",
     "Film",

@@ -132,6 +132,13 @@ class NormGELU(nn.GroupNorm):
         return self.dropout(F.gelu(super().forward(moved)))
 
 
+class ConvPlus(nn.Conv2d):
+    """A convolution that is added to other images, as a residual block ends: a cohort on a GPU does both at once."""
+
+    def forward(self, input: Tensor, plus: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return plus + super().forward(input)
+
+
 def group_norm(channels: int, groups: int = 8) -> nn.GroupNorm:
     _check_groups(channels, groups)
     return nn.GroupNorm(groups, channels)

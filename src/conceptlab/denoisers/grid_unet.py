@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from conceptlab.denoisers.base import (
+    ConvPlus,
     Denoiser,
     Embedding,
     NormGELU,
@@ -120,9 +121,9 @@ class _Block(nn.Module):
         self.conv1 = nn.Conv2d(inputs, outputs, 3, padding=1)
         self.time = nn.Linear(units, outputs)
         self.norm2 = NormGELU(outputs)
-        self.conv2 = zero_initialised(nn.Conv2d(outputs, outputs, 3, padding=1))
+        self.conv2 = zero_initialised(ConvPlus(outputs, outputs, 3, padding=1))
         self.skip = nn.Conv2d(inputs, outputs, 1) if inputs != outputs else nn.Identity()
 
     def forward(self, x: Tensor, when: Tensor) -> Tensor:
         hidden = self.conv1(self.norm1(x))
-        return self.skip(x) + self.conv2(self.norm2(hidden, self.time(when)))
+        return self.conv2(self.norm2(hidden, self.time(when)), plus=self.skip(x))

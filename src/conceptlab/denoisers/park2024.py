@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from conceptlab.denoisers.base import (
+    ConvPlus,
     Denoiser,
     Embedding,
     NormGELU,
@@ -141,13 +142,13 @@ class ResidualBlock(nn.Module):
         self.time = _mlp(_TIME_UNITS, outputs, outputs)
         self.condition = nn.Identity() if shared_units is None else nn.Linear(shared_units, outputs)
         self.norm2 = NormGELU(outputs, dropout=dropout)
-        self.conv2 = zero_initialised(nn.Conv2d(outputs, outputs, 3, padding=1))
+        self.conv2 = zero_initialised(ConvPlus(outputs, outputs, 3, padding=1))
         self.skip = nn.Conv2d(inputs, outputs, 1) if inputs != outputs else nn.Identity()
 
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
         hidden = self.conv1(self.norm1(x))
         hidden = self.norm2(hidden, self.time(time) + self.condition(condition))
-        return self.skip(x) + self.conv2(hidden)
+        return self.conv2(hidden, plus=self.skip(x))
 
 
 def _plan(channels: tuple[int, ...], blocks: int) -> dict[str, tuple[int, int]]:

@@ -46,10 +46,11 @@ def available(x: Tensor) -> bool:
     return ENABLED and kernels is not None and x.is_cuda and x.dtype == torch.bfloat16
 
 
-def apply(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x (E·B, C, H, W), weight (E, O, C, 3, 3), bias (E, O) → (E·B, O, H, W), stride 1, padding 1."""
+def apply(x: Tensor, weight: Tensor, bias: Tensor | None, plus: Tensor | None = None) -> Tensor:
+    """x (E·B, C, H, W), weight (E, O, C, 3, 3), bias (E, O) → (E·B, O, H, W), stride 1, padding 1; added to `plus`, if
+    it is given."""
     taps = weight.permute(0, 3, 4, 2, 1).flatten(1, 2)  # (E, 9, C, O)
-    return torch.ops.conceptlab.conv3x3(x, taps, bias, False)
+    return torch.ops.conceptlab.conv3x3(x, taps, bias, plus, False)
 
 
 def apply_summed(x: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -66,13 +67,13 @@ def apply_normed(x: Tensor, weight: Tensor, slope: Tensor, level: Tensor, gelu: 
 
 
 @torch.library.custom_op("conceptlab::conv3x3", mutates_args=())
-def _convolve(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
+def _convolve(x: Tensor, taps: Tensor, bias: Tensor | None, plus: Tensor | None, turned: bool) -> Tensor:
     """The convolution with taps (E, 9, C, O); `turned`, with the kernel turned around: from O channels to C."""
-    return _launched(x, taps, level=bias, turned=turned)[0]
+    return _launched(x, taps, level=bias, plus=plus, turned=turned)[0]
 
 
 @_convolve.register_fake
-def _(x: Tensor, taps: Tensor, bias: Tensor | None, turned: bool) -> Tensor:
+def _(x: Tensor, taps: Tensor, bias: Any, plus: Any, turned: bool) -> Tensor:
     return _images(x, taps.shape[2 if turned else 3])
 
 
@@ -105,6 +106,7 @@ def _launched(
     taps: Tensor,
     slope: Tensor | None = None,
     level: Tensor | None = None,
+    plus: Tensor | None = None,
     turned: bool = False,
     gelu: bool = False,
     sums: bool = False,
@@ -114,15 +116,16 @@ def _launched(
     # The rows of a weight matrix: members lie apart, a member's taps in one piece.
     taps = taps if taps[0].is_contiguous() else taps.contiguous()
     slope, level = (None if part is None else part.contiguous() for part in (slope, level))
+    plus = None if plus is None else plus.contiguous(memory_format=torch.channels_last)
     outputs = taps.shape[2 if turned else 3]
     y = _images(x, outputs)
     box = box_of(len(x) // len(taps), x.shape[2], x.shape[3], 256 if outputs <= FEW else 128)
-    form = {
-        "TURNED": turned, "SLOPE": slope is not None, "LEVEL": level is not None, "GELU": gelu, "SUMS": sums
-    }  # fmt: skip
-    if box is not None and readable(x, taps, y):
-        return y, _launch_boxed(x, taps, slope, level, y, box, form)
-    return y, _launch(x, taps, slope, level, y, form)
+    form = {"SLOPE": slope is not None, "LEVEL": level is not None, "PLUS": plus is not None}
+    form |= {"TURNED": turned, "GELU": gelu, "SUMS": sums}
+    given = x, taps, slope, level, plus, y
+    if box is not None and readable(x, taps, y, *(() if plus is None else (plus,))):
+        return y, _launch_boxed(*given, box, form)
+    return y, _launch(*given, form)
 
 
 def _launch_boxed(
@@ -130,6 +133,7 @@ def _launch_boxed(
     taps: Tensor,
     slope: Tensor | None,
     level: Tensor | None,
+    plus: Tensor | None,
     y: Tensor,
     box: Box,
     form: dict[str, Any],
@@ -141,7 +145,8 @@ def _launch_boxed(
     grid = (box.cover(images, height, width), ceil(outputs, block), members)
     parts = _sums(x, grid, outputs) if form["SUMS"] else None
     boxed.forward_kernel[grid](
-        described(x, members, box, depth), described_taps(taps, *sides), slope, level, parts,
+        described(x, members, box, depth), described_taps(taps, *sides), slope, level,
+        None if plus is None else described(plus, members, box, block), parts,
         described(y, members, box, block), images, height, width, channels, outputs, **form, **blocks,
         EVEN=box.even(images, height, width), IMAGES=box.images, ROWS=box.rows, WIDTH=box.width, BN=block, BK=depth,
     )  # fmt: skip
@@ -162,7 +167,13 @@ def _blocks(channels: int, outputs: int) -> tuple[int, int, dict[str, Any]]:
 
 
 def _launch(
-    x: Tensor, taps: Tensor, slope: Tensor | None, level: Tensor | None, y: Tensor, form: dict[str, Any]
+    x: Tensor,
+    taps: Tensor,
+    slope: Tensor | None,
+    level: Tensor | None,
+    plus: Tensor | None,
+    y: Tensor,
+    form: dict[str, Any],
 ) -> Tensor | None:
     members, channels, outputs = len(taps), x.shape[1], y.shape[1]
     if TAPS * channels <= 32:
@@ -180,7 +191,7 @@ def _launch(
     grid = (ceil(pixels, rows), ceil(outputs, block), members)
     parts = _sums(x, grid, outputs) if form["SUMS"] else None
     kernel[grid](
-        x, taps, slope, level, parts, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along,
+        x, taps, slope, level, plus, parts, y, pixels, x.shape[2], x.shape[3], channels, outputs, taps.stride(0), along,
         across, **form, BM=rows, BN=block, **blocks,
     )  # fmt: skip
     return parts
@@ -227,19 +238,19 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 
 def _backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-    (x, taps), (*needed, bias, _) = ctx.saved_tensors, ctx.needs_input_grad
+    (x, taps), (*needed, bias, plus, _) = ctx.saved_tensors, ctx.needs_input_grad
     to_bias = None
     if bias:
         own = gradient.unflatten(0, (len(taps), -1))
         to_bias = own.sum((1, 3, 4), dtype=torch.float32).to(x.dtype)
-    return *_gradients(gradient, x, taps, *needed), to_bias, None
+    return *_gradients(gradient, x, taps, *needed), to_bias, gradient if plus else None, None
 
 
 def _gradients(
     gradient: Tensor, x: Tensor, taps: Tensor, images: bool, weight: bool
 ) -> tuple[Tensor | None, Tensor | None]:
     """Those for images and taps, as far as they are needed."""
-    to_x = torch.ops.conceptlab.conv3x3(gradient, taps, None, True) if images else None
+    to_x = torch.ops.conceptlab.conv3x3(gradient, taps, None, None, True) if images else None
     if not weight:
         return to_x, None
     return to_x, torch.ops.conceptlab.conv3x3_weight(x, gradient, len(taps)).sum(0).to(x.dtype)

@@ -15,9 +15,9 @@ from conceptlab.kernels.conv3x3_triton import ended, store_sums
 
 @triton.jit
 def forward_kernel(
-    x, taps, slope, level, parts, y, images, height, width, channels, outputs,
-    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, SUMS: tl.constexpr,
-    OUTPUTS_FIRST: tl.constexpr, EVEN: tl.constexpr,
+    x, taps, slope, level, plus, parts, y, images, height, width, channels, outputs,
+    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, PLUS: tl.constexpr,
+    SUMS: tl.constexpr, OUTPUTS_FIRST: tl.constexpr, EVEN: tl.constexpr,
     IMAGES: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     """A box of images × rows × columns: for each tap and block of channels one product of matrices, pixels ×
@@ -46,6 +46,8 @@ def forward_kernel(
             inside = (image + pixel // (ROWS * WIDTH) < images) & (top + pixel // WIDTH % ROWS < height)
             own = tl.where((inside & (left + pixel % WIDTH < width))[:, None], found, 0.0)
         store_sums(parts, own, member, output, outputs)
+    if PLUS:
+        found += plus.load([member, image, top, left, column]).reshape(pixels, BN).to(tl.float32)
     y.store([member, image, top, left, column], found.to(y.dtype).reshape(1, IMAGES, ROWS, WIDTH, BN))
 
 

@@ -10,9 +10,9 @@ from conceptlab.kernels.gelu_triton import gelu
 
 @triton.jit
 def forward_kernel(
-    x, taps, slope, level, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
-    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, SUMS: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, slope, level, plus, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, PLUS: tl.constexpr,
+    SUMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     member = tl.program_id(2).to(tl.int64)
     x += member * pixels * channels
@@ -50,15 +50,18 @@ def forward_kernel(
     total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
     if SUMS:
         store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
-    place = y + row[:, None] * outputs + column[None, :]
-    tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
+    place = row[:, None] * outputs + column[None, :]
+    mask = (row < pixels)[:, None] & (column < outputs)[None, :]
+    if PLUS:
+        total += tl.load(plus + member * pixels * outputs + place, mask=mask, other=0.0).to(tl.float32)
+    tl.store(y + place, total.to(y.dtype.element_ty), mask=mask)
 
 
 @triton.jit
 def thin_kernel(
-    x, taps, slope, level, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
-    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, SUMS: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    x, taps, slope, level, plus, parts, y, pixels, height, width, channels, outputs, stride, along, across_stride,
+    TURNED: tl.constexpr, SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, PLUS: tl.constexpr,
+    SUMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     """Few channels: all taps in one product of (pixels × 9 channels)."""
     member = tl.program_id(2).to(tl.int64)
@@ -84,8 +87,11 @@ def thin_kernel(
     total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
     if SUMS:
         store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
-    place = y + row[:, None] * outputs + column[None, :]
-    tl.store(place, total.to(y.dtype.element_ty), mask=(row < pixels)[:, None] & (column < outputs)[None, :])
+    place = row[:, None] * outputs + column[None, :]
+    mask = (row < pixels)[:, None] & (column < outputs)[None, :]
+    if PLUS:
+        total += tl.load(plus + member * pixels * outputs + place, mask=mask, other=0.0).to(tl.float32)
+    tl.store(y + place, total.to(y.dtype.element_ty), mask=mask)
 
 
 @triton.jit

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from conceptlab.denoisers import BatchNorm, KeyedDropout, NormGELU
+from conceptlab.denoisers import BatchNorm, ConvPlus, KeyedDropout, NormGELU
 from conceptlab.denoisers.batch_norm import line, moments, normalised
 from conceptlab.kernels import batchnorm, conv3x3, groupnorm
 
@@ -157,6 +157,14 @@ class StackedConv2d(_Layer):
         return y.view(batch, height, width, -1).permute(0, 3, 1, 2)
 
 
+class StackedConvPlus(StackedConv2d):
+    def forward(self, x: Tensor, plus: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        x = x.to(self.weight.dtype)
+        if self.has_kernel(x):
+            return conv3x3.apply(x, self.weight, self.bias, plus)
+        return plus + super().forward(x)
+
+
 class StackedConvNorm(nn.Sequential):
     """A convolution without a bias and the batch norm after it, under the names they had. In training the convolution
     sums what the norm wants to know. Afterwards statistics are known beforehand, and the norm is a factor and a level
@@ -227,6 +235,7 @@ STACKED: dict[type, Any] = {
     NormGELU: StackedNormGELU,
     BatchNorm: StackedBatchNorm,
     nn.Conv2d: StackedConv2d,
+    ConvPlus: StackedConvPlus,
     nn.ConvTranspose2d: StackedConvTranspose2d,
     KeyedDropout: StackedDropout,
 }
