@@ -47,14 +47,9 @@ def forward_kernel(
             other=0.0,
         )
         total = tl.dot(a, b, total)
-    total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
-    if SUMS:
-        store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
-    place = row[:, None] * outputs + column[None, :]
-    mask = (row < pixels)[:, None] & (column < outputs)[None, :]
-    if PLUS:
-        total += tl.load(plus + member * pixels * outputs + place, mask=mask, other=0.0).to(tl.float32)
-    tl.store(y + place, total.to(y.dtype.element_ty), mask=mask)
+    _finish(
+        total, slope, level, plus, parts, y, row, column, member, pixels, outputs, SLOPE, LEVEL, GELU, PLUS, SUMS
+    )  # fmt: skip
 
 
 @triton.jit
@@ -84,6 +79,17 @@ def thin_kernel(
     )
     b = tl.load(place, mask=(tap < 9)[:, None] & (column < outputs)[None, :], other=0.0)
     total = tl.dot(a, b)
+    _finish(
+        total, slope, level, plus, parts, y, row, column, member, pixels, outputs, SLOPE, LEVEL, GELU, PLUS, SUMS
+    )  # fmt: skip
+
+
+@triton.jit
+def _finish(
+    total, slope, level, plus, parts, y, row, column, member, pixels, outputs,
+    SLOPE: tl.constexpr, LEVEL: tl.constexpr, GELU: tl.constexpr, PLUS: tl.constexpr, SUMS: tl.constexpr,
+):  # fmt: skip
+    """What follows a convolution's sums, those of a block's outputs if asked for, and the way to memory."""
     total = ended(total, slope, level, member, column, outputs, SLOPE, LEVEL, GELU)
     if SUMS:
         store_sums(parts, tl.where((row < pixels)[:, None], total, 0.0), member, column, outputs)
