@@ -11,11 +11,13 @@ import logging
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from conceptlab.concepts import Split
 from conceptlab.evaluation import Context, Live, Row, all_rows, build, generate, observe
@@ -202,16 +204,18 @@ class _Run:
             kept = self.writers[index].kept_checkpoints
             live = Live(self.contexts[index], step, weights, denoiser, process, *observed[index], kept)
             found[index] = [_row(step, weights, row) for row in all_rows(self.measurements, live)]
-            if weights == "raw":
-                self._show(index, step, live)
+        if weights == "raw":
+            # Compressing sheets takes most of the time that is left, and no lock of the interpreter's.
+            with ThreadPoolExecutor(thread_name_prefix="sheets") as pool:
+                list(pool.map(lambda index: self._show(index, step, observed[index][0]), self.alive))
         self.spent["drawing"] += drawn - begun
         self.spent["measuring"] += time.perf_counter() - drawn
         return found
 
-    def _show(self, index: int, step: int, live: Live) -> None:
-        recipe, space = live.context.recipe, live.context.world.space
+    def _show(self, index: int, step: int, images: Mapping[str, Tensor]) -> None:
+        recipe, space = self.contexts[index].recipe, self.contexts[index].world.space
         shown = recipe.evaluation.shown if step == recipe.steps else min(recipe.evaluation.shown, STRIP)
-        rows = [live.images.get(f"class {space.code(cls)}") for cls in space]
+        rows = [images.get(f"class {space.code(cls)}") for cls in space]
         sheet = [row[:shown] for row in rows if row is not None]
         if shown and len(sheet) == len(rows):
             self.writers[index].samples(step, torch.stack(sheet))
