@@ -1,24 +1,26 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
 from conceptlab import executors
+from conceptlab.errors import InputError
 from conceptlab.executors import local
 from conceptlab.store import Store
 from conceptlab.store.files import locked
-from tests.tiny import tiny_recipe
+from tests.tiny import WORLD, tiny_recipe
 
 SCRIPT = """
 import torch
 from conceptlab import executors
+from conceptlab.errors import InputError
 from conceptlab.executors import local
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.store import Store
@@ -67,29 +69,27 @@ def test_what_another_process_trains_is_left_to_it_and_waited_for(tmp_path, monk
     assert store.is_done(second)
 
 
-IDLE = """
-import multiprocessing, os, time
-from concurrent.futures import ProcessPoolExecutor
-from conceptlab.executors.local import _begin
+def test_probes_of_several_worlds_are_trained_side_by_side_and_as_they_are_one_by_one(tmp_path, monkeypatch):
+    judge = {"name": "cnn", "steps": 40, "images_per_class": 40}
+    evaluation = replace(tiny_recipe().evaluation, probe={"name": "analytic"}, second_probe=judge)
+    recipes = [
+        tiny_recipe(world={**WORLD, "location": location}, evaluation=evaluation) for location in (0.02, 0.05)
+    ]
+    trained: dict[int, dict[str, bytes]] = {}
+    for cores in (1, 2):
+        store = Store(tmp_path / str(cores))
+        monkeypatch.setattr(local, "cores", lambda cores=cores: cores)
+        executors.run(recipes, store, torch.device("cpu"), lambda *_: None)
+        files = (store.root / "probes").rglob("*.safetensors")
+        trained[cores] = {str(path.relative_to(store.root)): path.read_bytes() for path in files}
+    assert len(trained[2]) == 2
+    assert trained[1] == trained[2]
 
-if __name__ == "__main__":
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(context.Queue(),))
-    print(pool.submit(os.getpid).result(), flush=True)
-    time.sleep(600)
-"""
 
-
-def test_a_worker_without_work_ends_with_a_parent_that_was_killed(tmp_path: Path) -> None:
-    """Nobody else would ever end it, and it keeps what the parent wrote to open."""
-    (tmp_path / "idle.py").write_text(IDLE, encoding="utf-8")
-    with subprocess.Popen([sys.executable, "idle.py"], cwd=tmp_path, stdout=subprocess.PIPE) as parent:
-        assert parent.stdout is not None
-        worker = int(parent.stdout.readline())
-        parent.kill()
-        try:
-            # The end of the output comes when the last of both has gone.
-            parent.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            os.kill(worker, signal.SIGKILL)
-            raise
+def test_a_probe_that_may_not_judge_stops_the_run_before_anything_is_trained(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "cores", lambda: 2)
+    blind = replace(tiny_recipe().evaluation, probe={"name": "cnn", "steps": 1, "images_per_class": 40})
+    recipes = [tiny_recipe(evaluation=blind, seed=seed) for seed in range(2)]
+    with pytest.raises(InputError, match="train it longer"):
+        executors.run(recipes, Store(tmp_path), torch.device("cpu"), lambda *_: None)
+    assert not list((tmp_path / "members").glob("*/metrics*"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conceptlab.errors import InputError
-from conceptlab.executors.probes import check_probe, prepare_probe, probe_hash
+from conceptlab.executors.probes import check_probe, prepare_probe, probe_hash, unlearned
 from conceptlab.store import Store
 from conceptlab.store.files import Busy, locked
 from conceptlab.worlds import QUICKSTART
@@ -25,6 +25,14 @@ def test_a_probe_that_another_run_trains_is_waited_for(tmp_path: Path) -> None:
         assert not (folder / "validation.json").exists()
     second.join(60)
     assert (folder / "validation.json").exists()
+
+
+def test_a_probe_that_several_worlds_share_is_trained_once_and_an_analytic_one_never(tmp_path: Path) -> None:
+    store, judge = Store(tmp_path), {"name": "detector", "steps": 1, "images_per_class": 8}
+    one, every = ({"name": "discs", "labelled": labelled} for labelled in ("one", "all"))
+    assert len(unlearned(store, [(one, judge), (every, judge), (WORLD, PROBE)])) == 1
+    prepare_probe(store, every, judge, judges=False)
+    assert unlearned(store, [(one, judge), (every, judge)]) == []
 
 
 def test_who_does_not_wait_is_told(tmp_path: Path) -> None:

@@ -8,17 +8,10 @@ together are trained together, cohort after cohort.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import queue
-import signal
-import sys
-import threading
 from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 
@@ -26,7 +19,8 @@ from conceptlab.errors import InputError
 from conceptlab.executors import room
 from conceptlab.executors.cohort import Report, run_cohort, starts_from_failed
 from conceptlab.executors.memory import MOST, fitting, free_bytes, halving
-from conceptlab.executors.probes import prepare_probe
+from conceptlab.executors.probes import prepare_probe, unlearned
+from conceptlab.executors.processes import Processes, tell
 from conceptlab.executors.room import least_bytes
 from conceptlab.recipe import Part, Recipe
 from conceptlab.store import Store
@@ -34,6 +28,9 @@ from conceptlab.store.files import Busy, locked
 from conceptlab.training import cohort_key
 from conceptlab.training.cost import check_start
 from conceptlab.training.threads import one_thread
+
+# A world, a probe of it, and whether that is to judge.
+NeededProbe: TypeAlias = tuple[Part, Part, bool]
 
 
 def choose_device(name: str) -> torch.device:
@@ -110,19 +107,33 @@ def run(
     """Train everything that is not there yet. Interrupt it at will; the same call continues."""
     todo = pending(recipes, store)
     check_starts(todo, store)
+    on_cpu = device.type == "cpu"
+    workers = (_at_once(todo) if on_cpu else cores()) if todo else 1
+    with contextlib.ExitStack() as until_the_end:
+        processes = until_the_end.enter_context(Processes(workers, report)) if workers > 1 else None
+        _prepare_probes(needed_probes(todo), store, processes)
+        if not on_cpu:  # a GPU has its members in this process
+            until_the_end.close()
+            processes = None
+        for generation in generations(todo):
+            left = generation
+            while left:
+                groups = cohorts(left, device, most=most)
+                if processes is None:
+                    busy = _in_this_process(groups, store, device, report)
+                else:
+                    busy = _in_processes(groups, store, processes)
+                left = _waited_for(busy, store)
+
+
+def _prepare_probes(probes: Sequence[NeededProbe], store: Store, processes: Processes | None) -> None:
+    """Train those that are not there yet, and let none judge that may not."""
+    missing = unlearned(store, [(world, part) for world, part, _ in probes])
+    if processes is not None and len(missing) > 1:
+        processes.each(_probe, [(world, part, str(store.root)) for world, part in missing])
     with one_thread():
-        for world, part, judges in needed_probes(todo):
+        for world, part, judges in probes:
             prepare_probe(store, world, part, judges=judges)
-    for generation in generations(todo):
-        left = generation
-        while left:
-            groups = cohorts(left, device, most=most)
-            workers = _at_once(left) if device.type == "cpu" else 1
-            if workers <= 1:
-                busy = _in_this_process(groups, store, device, report)
-            else:
-                busy = _in_processes(groups, store, workers, report)
-            left = _waited_for(busy, store)
 
 
 def _waited_for(busy: Sequence[Recipe], store: Store) -> list[Recipe]:
@@ -140,9 +151,9 @@ def _at_once(recipes: Sequence[Recipe]) -> int:
     return min(cores(), len(recipes), max(1, int(room.free_bytes() / largest)))
 
 
-def needed_probes(recipes: Iterable[Recipe]) -> list[tuple[Part, Part, bool]]:
+def needed_probes(recipes: Iterable[Recipe]) -> list[NeededProbe]:
     """Every world with the probes it needs, once."""
-    found: dict[str, tuple[Part, Part, bool]] = {}
+    found: dict[str, NeededProbe] = {}
     for recipe in recipes:
         for part, judges in ((recipe.evaluation.probe, True), (recipe.evaluation.second_probe, False)):
             if part:
@@ -165,84 +176,18 @@ def _in_this_process(
     return busy
 
 
-def _in_processes(groups: list[list[Recipe]], store: Store, workers: int, report: Report) -> list[Recipe]:
+def _in_processes(groups: list[list[Recipe]], store: Store, processes: Processes) -> list[Recipe]:
     """The same, as many at once as there are workers."""
-    busy: list[Recipe] = []
-    context = multiprocessing.get_context("spawn")
-    progress: Any = context.Queue()
-    pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(progress,))
-    try:
-        work = {pool.submit(_work, [r.to_dict() for r in group], str(store.root)): group for group in groups}
-        tasks = set(work)
-        while tasks:
-            finished, tasks = wait(tasks, timeout=0.2, return_when=FIRST_COMPLETED)
-            _drain(progress, report)
-            for task in finished:
-                try:
-                    _result(task)
-                except Busy:
-                    busy += work[task]
-        _drain(progress, report)
-    except BaseException:
-        for child in multiprocessing.active_children():
-            child.terminate()
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
-    return busy
-
-
-def _result(task: Future[None]) -> None:
-    try:
-        task.result()
-    except BrokenProcessPool as error:
-        raise InputError(_died()) from error
-
-
-def _died() -> str:
-    """A script of a user's own is imported by every process: training at its top level, each would start training."""
-    name = Path(getattr(sys.modules["__main__"], "__file__", None) or "").name
-    if name.endswith(".py") and name != "__main__.py":
-        return (
-            f"a training process died (out of memory?); call run below `if __name__ == '__main__':` in {name}"
-        )
-    return "a training process died (out of memory?); the same command continues the run"
-
-
-def _drain(progress: Any, report: Report) -> None:
-    while True:
-        try:
-            report(*progress.get_nowait())
-        except queue.Empty:
-            return
+    tasks = [([recipe.to_dict() for recipe in group], str(store.root)) for group in groups]
+    return [recipe for number in processes.each(_work, tasks) for recipe in groups[number]]
 
 
 # --- inside a worker process ----------------------------------------------------------------------------------
 
-_progress: Any = None
-
-
-def _begin(progress: Any) -> None:
-    global _progress
-    _progress = progress
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Ctrl-C reaches the whole group; the parent decides and ends its workers.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    torch.set_num_threads(1)
-
-
-def _end_with_parent() -> None:
-    """A parent that was killed cannot end its workers, nor can one that waits for work see it: it would wait for ever,
-    and one that trains would keep its folders from the run that continues."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
-
 
 def _work(recipes: list[dict[str, Any]], root: str) -> None:
-    run_cohort([Recipe.from_dict(data) for data in recipes], Store(Path(root)), torch.device("cpu"), _tell)
+    run_cohort([Recipe.from_dict(data) for data in recipes], Store(Path(root)), torch.device("cpu"), tell)
 
 
-def _tell(members: Sequence[str], steps: int) -> None:
-    _progress.put((list(members), steps))
+def _probe(world: Part, part: Part, root: str) -> None:
+    prepare_probe(Store(Path(root)), world, part, judges=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,16 +39,28 @@ def prepare_probe(store: Store, world_part: Part, part: Part, *, judges: bool) -
     world = build_world(**world_part)
     # Another run may be training it: its probe is waited for, not trained twice.
     with locked(path, wait=True):
-        if not (path / "validation.json").exists():
+        if not _is_there(path):
             fitting = check_probe(part)
             options = {k: v for k, v in part.items() if k in ("seed", "images_per_class")}
             probe = train_probe(world, part["name"], fitting=fitting, **options)
             found = validate(probe, world)
             save_probe(probe, path / "probe")
-            # Written last: a probe without its validation counts as not there.
+            # Written last, see `_is_there`.
             write_json(path / "validation.json", found.to_json())
     if judges:
         require_judge(Validation.from_json(read_json(path / "validation.json")), world)
+
+
+def unlearned(store: Store, probes: Iterable[tuple[Part, Part]]) -> list[tuple[Part, Part]]:
+    """The probes (world, probe) that must learn from images first and are not there yet. Worlds that differ only in
+    their conditions share one."""
+    apart = {store.probe_path(probe_hash(*both)): both for both in probes if both[1]["name"] != "analytic"}
+    return [both for path, both in apart.items() if not _is_there(path)]
+
+
+def _is_there(path: Path) -> bool:
+    """A probe without its validation is not."""
+    return (path / "validation.json").exists()
 
 
 def ready_probe(store: Store, world_part: Part, part: Part) -> Probe:
