@@ -23,6 +23,7 @@ def test_it_compares_in_one_run_and_names_its_ratio(monkeypatch):
     ]
     assert all(case["images_per_s"] > 0 for case in found["cases"])
     assert found["ratio_quickstart_sample_over_eager"] > 0
+    assert found["ratio_quickstart_evaluations_over_training"] > 0
     bench_table(found)
 
 
