@@ -25,9 +25,23 @@ def test_samples_that_are_left_out_are_told_and_curves_are_not_said_to_be(tmp_pa
     assert "14 seeds; band" in text
 
 
-def test_trainings_are_listed_with_their_studies(tmp_path: Path) -> None:
+def test_trainings_are_named_after_their_figures(tmp_path: Path) -> None:
     runs = [
         synthetic.figure_run(tmp_path / study, [synthetic.recipe(0)], study=study, steps=(500,))
         for study in ("first", "second")
     ]
-    assert "Training 1 first Training 2 second" in read(report(runs, tmp_path / "report.html")).text
+    runs += [
+        synthetic.figure_run(tmp_path / "first", [synthetic.recipe(0)], study="first", figure=f"fig{n}")
+        for n in range(3)
+    ]
+    text = read(report(runs, tmp_path / "report.html")).text
+    assert "Training of emergence and 3 more first Training of emergence second" in text
+
+
+def test_claims_of_several_papers_are_counted_paper_by_paper(tmp_path: Path) -> None:
+    runs = [synthetic.figure_run(tmp_path, [], study=study) for study in ("okawa2023", "another")]
+    text = read(report(runs, tmp_path / "report.html")).text
+    tally = "✓ 1 reproduced ✗ 1 not reproduced ? 1 inconclusive = 1 identities"
+    assert f"okawa2023 Compositional abilities emerge multiplicatively {tally}" in text
+    assert f"another {tally}" in text
+    assert tally not in read(report(runs[:1], tmp_path / "one.html")).text

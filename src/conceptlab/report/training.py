@@ -67,8 +67,16 @@ class Training:
     config: str = ""
     environment: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None  # of the device, all members together
+    study: str = ""
+    first: str = ""  # of the figures behind which it is
     figures: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The figures it is behind, in few words."""
+        others = len(self.figures) - 1
+        return f"{self.first} and {others} more" if others else self.first
 
 
 def training(run: FigureRun, ids: Sequence[str], anchor: str, timeline_budget: int) -> Training:
