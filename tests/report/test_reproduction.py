@@ -23,7 +23,8 @@ STEPS = (500, 1000)
 
 # One figure of okawa2023 is run, with four seeds: of its claims one each reproduced, not reproduced and inconclusive.
 ONE = "1 indicative"
-AT_A_GLANCE = ["[okawa2023](#okawa2023)", "1 of 24", ONE, ONE, ONE, "28", "1 of 1"]
+OKAWA = "[okawa2023](#okawa2023)<br>Compositional abilities emerge multiplicatively"
+AT_A_GLANCE = [OKAWA, "1 of 24", ONE, ONE, ONE, "28", "1 of 1"]
 
 
 def paper_run(root: Path, study: str, figure: str, recipes: list, **more) -> FigureRun:
@@ -62,8 +63,9 @@ def page(results) -> str:
 
 
 def rows(page: str, first: str) -> list[list[str]]:
-    """Cells of the table rows that begin with a word."""
-    lines = [line for line in page.splitlines() if line.startswith(f"| {first} ")]
+    """Cells of the table rows that begin with some text; spaces that do not break are spaces."""
+    page = page.replace("\u00a0", " ")
+    lines = [line for line in page.splitlines() if line.startswith(f"| {first}")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
 
 
@@ -85,31 +87,52 @@ def test_firm_verdicts_and_those_that_are_only_indicative_are_not_added_up(tmp_p
 
 def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     link = "[fig5](results/okawa2023/paper/fig5/figures/fig5.png)"
-    order, held_out, speed, identity = rows(page, link)[:4]
-    assert order[1:] == [
-        "Classes seen in training come first, then distance 1, then distance 2. `order`",
-        "a ratio", "1.42 (1.18 … 1.71)", "above 1", "4", "✓ reproduced (indicative)",
+    order, held_out, speed, identity = (cells for cells in rows(page, "`") if link in cells[0])
+    assert order == [
+        f"`order`<br>{link}",
+        "**Classes seen in training come first, then distance 1, then distance 2.**<br>a ratio",
+        "**1.42** (1.18 … 1.71)", "above 1", "4", "✓ reproduced (indicative)",
     ]  # fmt: skip
     assert held_out[-1] == "? inconclusive (indicative)"
-    assert (speed[3], speed[-1]) == ("1.9 (1.5 … ∞)", "✗ not reproduced (indicative)")
-    assert (identity[3], identity[-1]) == ("1e-09", "✓ reproduced (identity)")
-    assert identity[5].endswith(("case", "cases")), "mathematics has no seeds"
+    assert (speed[2], speed[-1]) == ("**1.9** (1.5 … ∞)", "✗ not reproduced (indicative)")
+    assert (identity[2], identity[-1]) == ("**1e-09**", "✓ reproduced (identity)")
+    assert identity[4].endswith(("case", "cases")), "mathematics has no seeds"
 
 
-def test_an_open_claim_says_what_leaves_it_open(tmp_path):
+def test_what_leaves_claims_open_is_folded_below_and_told_once(tmp_path):
     why = "4 seeds are too few; with this mean and spread 9 seeds would decide it"
-    verdicts = [
-        replace(v, why=why if v.verdict == "inconclusive" else None)
-        for v in synthetic.verdicts("okawa2023", "fig5")
+    (one,) = [
+        replace(v, why=why) for v in synthetic.verdicts("okawa2023", "fig5") if v.verdict == "inconclusive"
     ]
-    paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
-    assert reproduction(tmp_path, tmp_path).count(f"| ? inconclusive (indicative): {why} |") == 1
+    another = replace(one, id="okawa2023.another")
+    paper_run(tmp_path, "okawa2023", "fig5", [], judged=[one, another])
+    page = reproduction(tmp_path, tmp_path)
+    below = page.partition("| verdict |\n| --- | --- | --- | --- | --- | --- |")[2]
+    _, _, opened = below.partition(
+        "<details><summary>Why 2 claims stayed open, and what more seeds would do</summary>"
+    )
+    assert (
+        f"| `{one.id.removeprefix('okawa2023.')}`, `another` | {why} |" in opened.partition("</details>")[0]
+    )
+    assert page.count(why) == 1
+
+
+def test_where_no_claim_is_open_nothing_is_folded_for_them(tmp_path):
+    decided = [v for v in synthetic.verdicts("okawa2023", "fig5") if v.verdict != "inconclusive"]
+    paper_run(tmp_path, "okawa2023", "fig5", [], judged=decided)
+    assert "stayed open, and" not in reproduction(tmp_path, tmp_path)
+
+
+def test_an_interval_and_a_verdict_are_not_broken_into_lines(page):
+    assert "| **1.42** (1.18\u00a0…\u00a01.71) |" in page
+    assert "✗\u00a0not\u00a0reproduced (indicative)" in page
 
 
 def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
     verdicts = [replace(v, bound="upper") for v in synthetic.verdicts("okawa2023", "fig5")]
     paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
-    assert "| ≤ 1.42 (1.18 … 1.71) |" in reproduction(tmp_path, tmp_path)
+    page = reproduction(tmp_path, tmp_path).replace("\u00a0", " ")
+    assert "| **≤ 1.42** (1.18 … 1.71) |" in page
 
 
 def test_seeds_that_failed_are_told_with_the_claims(tmp_path):
@@ -129,7 +152,7 @@ def test_what_has_not_been_run_is_said(page):
 def test_time_is_that_of_the_logs_and_shared_members_count_once(page):
     """Two members alone on the device for 150 s each, the second begun 100 s after the first; 2,000 × 49 ms is 98 s."""
     (okawa,) = rows(page, "okawa2023")
-    assert okawa == ["okawa2023", "2", "2,000", "cpu (x86_64)", "5 min 00 s", "4 min 10 s", "1 min 38 s", "–"]
+    assert okawa == ["okawa2023", "2", "2,000", "4 min 10 s", "1 min 38 s", "5 min 00 s", "cpu (x86_64)", "–"]
     (yang,) = rows(page, "yang2025")
     assert yang == ["yang2025", "0 (and 2 of those above)", "–", "–", "–", "–", "–", "1 min 01 s"]
 
@@ -147,7 +170,7 @@ def test_notes_are_taken_over_as_they_are(page):
 
 def test_what_notes_say_in_short_comes_before_the_claims(page):
     paper = page.partition("## okawa2023")[2]
-    assert paper.index("In short.") < paper.index("| claim |") < paper.index("### What differs")
+    assert paper.index("In short.") < paper.index("### Claims of okawa2023") < paper.index("### What differs")
 
 
 def test_the_page_depends_on_the_results_alone(results, page, monkeypatch, tmp_path):
@@ -201,7 +224,7 @@ def test_report_and_verdicts_tell_papers_and_figures_in_the_order_of_the_page(tm
         study, _, figure = name.partition(".")
         paper_run(tmp_path, study, figure, [], judged=synthetic.verdicts(study, figure)[:1])
     page = reproduction(tmp_path, tmp_path)
-    linked = re.findall(r"^\| \[[^]]+\]\(\./(\w+)/paper/([^/]+)/figures/.* `order`", page, re.MULTILINE)
+    linked = re.findall(r"^\| `order`<br>\[[^]]+\]\(\./(\w+)/paper/([^/]+)/figures/", page, re.MULTILINE)
     assert [".".join(found) for found in linked] == names
     assert main(["verdict", str(tmp_path), "--json"]) == 0
     judged = [f"{v['paper']}.{v['figure']}" for v in json.loads(capsys.readouterr().out)]

@@ -14,6 +14,11 @@ def number(value: float | None) -> str:
     return "–" if value is None else f"{value:.3g}"
 
 
+def counted(number: int, what: str) -> str:
+    """`1 claim`, `3 claims`."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def duration(seconds: float | None) -> str:
     """`48 s`, `3 min 14 s`, `2 h 05 min`."""
     if seconds is None or not math.isfinite(seconds):
