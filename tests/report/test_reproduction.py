@@ -91,10 +91,10 @@ def test_every_claim_has_its_number_interval_seeds_verdict_and_picture(page):
     assert order == [
         f"`order`<br>{link}",
         "**Classes seen in training come first, then distance 1, then distance 2.**<br>a ratio",
-        "**1.42** (1.18 … 1.71)", "above 1", "4", "✓ reproduced (indicative)",
+        "**1.42**<br>(1.18 … 1.71)", "above 1", "4", "✓ reproduced (indicative)",
     ]  # fmt: skip
     assert held_out[-1] == "? inconclusive (indicative)"
-    assert (speed[2], speed[-1]) == ("**1.9** (1.5 … ∞)", "✗ not reproduced (indicative)")
+    assert (speed[2], speed[-1]) == ("**1.9**<br>(1.5 … ∞)", "✗ not reproduced (indicative)")
     assert (identity[2], identity[-1]) == ("**1e-09**", "✓ reproduced (identity)")
     assert identity[4].endswith(("case", "cases")), "mathematics has no seeds"
 
@@ -124,7 +124,7 @@ def test_where_no_claim_is_open_nothing_is_folded_for_them(tmp_path):
 
 
 def test_an_interval_and_a_verdict_are_not_broken_into_lines(page):
-    assert "| **1.42** (1.18\u00a0…\u00a01.71) |" in page
+    assert "| **1.42**<br>(1.18\u00a0…\u00a01.71) |" in page
     assert "✗\u00a0not\u00a0reproduced (indicative)" in page
 
 
@@ -132,7 +132,7 @@ def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
     verdicts = [replace(v, bound="upper") for v in synthetic.verdicts("okawa2023", "fig5")]
     paper_run(tmp_path, "okawa2023", "fig5", [], judged=verdicts)
     page = reproduction(tmp_path, tmp_path).replace("\u00a0", " ")
-    assert "| **≤ 1.42** (1.18 … 1.71) |" in page
+    assert "| **≤ 1.42**<br>(1.18 … 1.71) |" in page
 
 
 def test_seeds_that_failed_are_told_with_the_claims(tmp_path):

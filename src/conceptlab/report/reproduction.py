@@ -86,13 +86,13 @@ def _claims(paper: Paper, where: str) -> str:
                 f"`{_name(paper, verdict)}`{NEW_LINE}{picture}",
                 f"**{verdict.statement}**{NEW_LINE}{statistic}",
                 f"**{unbroken(value_text(verdict))}**"
-                + (f" {unbroken(f'({interval})')}" if interval else ""),
+                + (NEW_LINE + unbroken(f"({interval})") if interval else ""),
                 criterion,
                 seeds_text(verdict),
                 _outcome(verdict),
             ]
         )
-    head = ["id, figure", "claim, and what is measured", "value (interval)", "claimed", "seeds", "verdict"]
+    head = ["id, figure", "claim, and what is measured", "value (interval)", "threshold", "seeds", "verdict"]
     parts = [f"### Claims of {paper.study.name}", table(head, rows), _open(paper)]
     return "\n\n".join(part for part in parts if part)
 
