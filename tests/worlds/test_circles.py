@@ -19,6 +19,15 @@ def test_classes_read_colour_then_size() -> None:
     assert world.condition((1, 1)).tolist() == pytest.approx([0.4, 0.4, 0.6, 0.25])
 
 
+def test_blanks_widen_the_condition_by_zeros_and_change_nothing_else() -> None:
+    plain, wide = Circles(), Circles(blanks=7)
+    assert wide.condition_shape == (11,)
+    assert wide.condition((1, 1)).tolist() == [*plain.condition((1, 1)).tolist(), *[0.0] * 7]
+    short, long = plain.sample((1, 0), 5, seed=0), wide.sample((1, 0), 5, seed=0)
+    assert torch.equal(short.images, long.images)
+    assert torch.equal(torch.cat((short.conditions, torch.zeros(5, 7)), 1), long.conditions)
+
+
 def test_factors_keep_the_ranges_of_the_recipe() -> None:
     factors = Circles(colour_separation=0.4).draw((1, 1), 2000, seed=0)
     limits = {"size": (0.1, 0.4), "x": (-0.5, 0.5), "y": (-0.5, 0.5), "background": (0.8, 1.0)}
@@ -91,7 +100,13 @@ def test_standard_error_covers_the_spread_between_seeds() -> None:
 
 @pytest.mark.parametrize(
     "settings",
-    [{"colour_separation": -0.1}, {"size_separation": 0.9}, {"background": [0.9, 0.1]}, {"blur": 0}],
+    [
+        {"colour_separation": -0.1},
+        {"size_separation": 0.9},
+        {"background": [0.9, 0.1]},
+        {"blur": 0},
+        {"blanks": -1},
+    ],
 )
 def test_settings_outside_the_recipe_are_refused(settings: dict) -> None:
     with pytest.raises(InputError, match="world 'circles'"):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from conceptlab import random
@@ -38,10 +39,16 @@ class Circles(RenderedWorld):
     background: tuple[float, float] = (0.8, 1.0)  # the range of every channel
     blur: float = 1.0  # standard deviation, pixels
     noise: float = 0.001  # standard deviation
+    blanks: int = (
+        0  # entries of a condition that are always zero: the public code has seven, for concepts not used
+    )
+
+    condition_settings = frozenset({"blanks"})
 
     def __post_init__(self) -> None:
         freeze_fields(self)
         checks.whole("circles", "resolution", self.resolution, 4)
+        checks.whole("circles", "blanks", self.blanks, 0)
         for setting in ("colour_separation", "colour_jitter", "size_jitter", "location", "noise"):
             checks.number("circles", setting, getattr(self, setting), 0, 1)
         checks.number("circles", "size_separation", self.size_separation, 0, 2 * (_MIDDLE_SIZE - _SMALLEST))
@@ -64,6 +71,10 @@ class Circles(RenderedWorld):
     @property
     def condition_parts(self) -> dict[str, slice]:
         return {"colour": slice(0, 3), "size": slice(3, 4)}
+
+    @property
+    def condition_shape(self) -> tuple[int, ...]:
+        return (4 + self.blanks,)
 
     def class_factors(self, cls: Class) -> tuple[Tensor, Tensor]:
         """The colour (3,) and the size of a class, without jitter."""
@@ -99,8 +110,8 @@ class Circles(RenderedWorld):
         return (image + self.noise * random.normal(factors["noise"], self.image_shape)).clamp(0.0, 1.0)
 
     def condition_of(self, factors: Factors) -> Tensor:
-        return torch.cat([factors["colour"], factors["size"][:, None]], dim=1)
+        return F.pad(torch.cat([factors["colour"], factors["size"][:, None]], dim=1), (0, self.blanks))
 
     def condition(self, cls: Class) -> Tensor:
         colour, size = self.class_factors(cls)
-        return torch.cat([colour, size[None]])
+        return F.pad(torch.cat([colour, size[None]]), (0, self.blanks))
