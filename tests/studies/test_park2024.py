@@ -40,10 +40,17 @@ def runs(tmp_path_factory) -> dict[str, FigureRun]:
 
 
 def test_every_figure_is_drawn_and_judged_from_shared_members(runs):
-    assert set(runs) == {*(f"fig{i}" for i in range(1, 17)), "elicitation", "masking", "sampling", "twins"}
+    assert set(runs) == {
+        *(f"fig{i}" for i in range(1, 17)),
+        "elicitation",
+        "masking",
+        "sampling",
+        "twins",
+        "width",
+    }
     members = {member for r in runs.values() for member in r.manifest["members"]}
-    assert len(members) == 10, (
-        "four of the sweep, two masked, two to check the sampling, two trained once more"
+    assert len(members) == 12, (
+        "four of the sweep, two masked, two to check the sampling, two trained once more, two with a wider condition"
     )
     for id_, figure_run in runs.items():
         assert [p.stem for p in figure_run.pictures] == [id_]
@@ -199,7 +206,7 @@ def test_paper_scale_is_the_authors_setting():
 def test_every_switch_in_the_docs_is_one():
     recipe = sweep("paper", [0])[0]
     rows = re.findall(r"^\|.*`(--set .*)`", (DOCS / "park2024.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(rows) == 7
+    assert len(rows) == 8
     for row in rows:
         settings = parse_settings(shlex.split(row)[1::2])
         changed = recipe.with_settings(settings)

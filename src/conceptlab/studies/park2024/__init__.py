@@ -13,7 +13,7 @@ from matplotlib.figure import Figure as Picture
 
 from conceptlab.claims import Claim
 from conceptlab.errors import InputError
-from conceptlab.studies.park2024 import claims, sampling, twins
+from conceptlab.studies.park2024 import claims, sampling, twins, width
 from conceptlab.studies.park2024.draw_capability import (
     draw_elicitation,
     draw_fig2,
@@ -166,6 +166,7 @@ STUDY = Study(
         ),
         sampling.FIGURE,
         twins.FIGURE,
+        width.FIGURE,
     ),
     seeds={"tiny": 2, "small": 4, "paper": 5},
 )

@@ -7,7 +7,8 @@ curves come from it; every difference is a setting (see docs/park2024.md):
   `--set denoiser.channels=[32,64,128,256] --set denoiser.condition_mlp=shared`;
 - gradient clip .01 over network and schedule together. The text has none: `--set optimiser.clip=null`;
 - 15,000 steps, as in the text. Code: `--set steps=20000`, and `keep` with it;
-- 1,740 images a class, the 85 % of 2,048 that the code trains on. Text: `--set train.00=2048` and so on.
+- 1,740 images a class, the 85 % of 2,048 that the code trains on. Text: `--set train.00=2048` and so on;
+- a condition of four numbers, as the text has it. Code: `--set world.blanks=7`, and `width` compares them.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Size:
     ]  # separations whose models are asked in every way; it costs as much as training them
     masked: tuple[float, ...]  # shares of red images whose colour is hidden
     masked_separation: float
+    widened: tuple[float, ...]  # separations whose condition is padded with zeros, too
     images: int
     kept: int  # checkpoints kept on the way
     patched: int  # and of models that are asked in every way: each is given the last embedding
@@ -48,9 +50,13 @@ class Size:
 _PAPER_SEPARATIONS = (0.1, 0.15, 0.175, 0.2, 0.225, 0.25, 0.3, 0.4)
 
 SIZES: dict[Scale, Size] = {
-    "tiny": Size((0.3, 0.6), (0.3, 0.6), (0.5,), 0.6, images=24, kept=1, patched=1),
-    "small": Size((0.175, 0.25, 0.5), (0.175, 0.25, 0.5), (0.25, 0.5), 0.5, images=1024, kept=3, patched=8),
-    "paper": Size(_PAPER_SEPARATIONS, (0.2, 0.3), (0.25, 0.5, 0.75), 0.2, images=1740, kept=5, patched=5),
+    "tiny": Size((0.3, 0.6), (0.3, 0.6), (0.5,), 0.6, (0.6,), images=24, kept=1, patched=1),
+    "small": Size(
+        (0.175, 0.25, 0.5), (0.175, 0.25, 0.5), (0.25, 0.5), 0.5, (0.25,), images=1024, kept=3, patched=8
+    ),
+    "paper": Size(
+        _PAPER_SEPARATIONS, (0.2, 0.3), (0.25, 0.5, 0.75), 0.2, (0.175, 0.25), images=1740, kept=5, patched=5
+    ),
 }
 
 # The authors' objective: the bound with a likelihood of width .001, both ends of the schedule learned.
