@@ -125,8 +125,11 @@ def _on_cpu(name: str, members: int) -> Iterator[Case]:
     step = loops.in_memory_loop(recipe, "cpu")
     yield summarise("loop, all threads", name, 1, blocks(step, torch.device("cpu"), 10, 9, 3), flops)
     context = multiprocessing.get_context("spawn")
-    steps, times = 30, []
-    with context.Pool(min(cores(), members), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+    steps, times, workers = 30, [], min(cores(), members)
+    with context.Pool(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        pool.map(
+            _train, [(name, 0, 1)] * workers, chunksize=1
+        )  # warmed up, as the loop is: each loads torch first
         for _ in range(5):
             begun = time.perf_counter()
             inside = pool.map(_train, [(name, seed, steps) for seed in range(members)], chunksize=1)
