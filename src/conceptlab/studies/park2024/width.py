@@ -56,7 +56,9 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
     every = every.assign(width=every["member"].map(width))
     found = [_means(own) for _, own in every.groupby(["separation", "width"], sort=True)]
     means = pd.concat(found, ignore_index=True)
-    return {"means": means, "times": times_of(means)}
+    times = times_of(means)
+    # Steps of other networks are no others' steps.
+    return {"means": means, "times": times if results.scale == "paper" else times.assign(published=math.nan)}
 
 
 def _means(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,8 +104,7 @@ def draw_width(results: Results, tables: Tables) -> Picture:
     for letter, ax, separation in zip("abcd", axes, separations):
         figures.panel(ax, letter, f"Separation {separation:g}")
         _curves(ax, means[means["separation"] == separation])
-        if results.scale == "paper":
-            _stars(ax, times[times["separation"] == separation])
+        _stars(ax, times[times["separation"] == separation])
     axes[0].set_ylabel("accuracy")
     _legend(axes[-1], means)
     figures.caption(page, _caption(results, times))
@@ -145,7 +146,9 @@ def _caption(results: Results, times: pd.DataFrame) -> str:
     text = f"Means of {seeds} seed{'s' if seeds > 1 else ''}. Capability: best of five over-prompts, as in the paper."
     reached = times.pivot_table(index=["separation", "curve"], columns="width", values="step", dropna=False)
     if reached.shape[1] == 2 and (ratios := (reached.iloc[:, 1] / reached.iloc[:, 0]).dropna()).size:
-        text += f" With the wider condition they come {ratios.min():.2f} to {ratios.max():.2f} times as late."
+        least, most = f"{ratios.min():.2f}", f"{ratios.max():.2f}"
+        span = least if least == most else f"{least} to {most}"
+        text += f" What is reached with both comes {span} times as late with the wider condition."
     if results.scale == "paper":
         text += " Stars: the authors' published curves at the same level, read off their figures."
     return text
