@@ -15,9 +15,18 @@ from conceptlab.store import device_seconds, wall_seconds
 AUTHORS_STEP = 0.049
 
 _VERDICTS = (
-    ("✓ reproduced", "The whole interval lies beyond the threshold, on the side that was claimed."),
-    ("✗ not reproduced", "The whole interval falls short of the threshold."),
-    ("? inconclusive", "The interval contains the threshold, or there is no value to judge."),
+    (
+        f"{VERDICT_SYMBOLS['reproduced']} reproduced",
+        "The whole interval lies beyond the threshold, on the side that was claimed.",
+    ),
+    (
+        f"{VERDICT_SYMBOLS['not reproduced']} not reproduced",
+        "The whole interval falls short of the threshold.",
+    ),
+    (
+        f"{VERDICT_SYMBOLS['inconclusive']} inconclusive",
+        "The interval contains the threshold, or there is no value to judge.",
+    ),
     (
         "(indicative)",
         "Fewer than five seeds have a value (one with a failed member does not count). Never added to firm verdicts.",

@@ -139,11 +139,11 @@ def curve(run: pd.DataFrame, measure: str, variable: str = "", cls: str = TARGET
     return chosen.groupby("step")["value"].mean()
 
 
-def reached(values: pd.Series, since: float) -> float:
-    """When an accuracy reaches one half and stays there for three evaluations (`emergence_time`), `since` the model
+def reached(values: pd.Series, since: float, level: float = THRESHOLD) -> float:
+    """When an accuracy reaches a level and stays there for three evaluations (`emergence_time`), `since` the model
     draws."""
     credited = values.where(values.index >= since, 0.0)
-    return emergence_time(credited.index.to_numpy(), credited.to_numpy(), THRESHOLD)
+    return emergence_time(credited.index.to_numpy(), credited.to_numpy(), level)
 
 
 def _evaluations_between(steps: np.ndarray, earlier: float, later: float) -> float:

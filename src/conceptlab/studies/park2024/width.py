@@ -15,11 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.measures import emergence_time
 from conceptlab.recipe import Recipe
 from conceptlab.studies.park2024 import drawing
 from conceptlab.studies.park2024.recipes import SIZES, TARGET, sweep
-from conceptlab.studies.park2024.tables import THRESHOLD, curves
+from conceptlab.studies.park2024.tables import THRESHOLD, curves, reached
 from conceptlab.studies.study import Figure, Results, Scale, Tables
 
 BLANKS = 7
@@ -84,12 +83,11 @@ def times_of(means: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for _, own in means.groupby(["separation", "width"], sort=True):
         separation, width = float(own["separation"].iloc[0]), int(own["width"].iloc[0])
-        steps = own["step"].to_numpy()
-        since = emergence_time(steps, own["worst"].to_numpy(), THRESHOLD)
+        by_step = own.set_index("step")
+        since = reached(by_step["worst"], 0.0)
         for place, (name, level) in enumerate(CURVES.items()):
-            drawn = own[name].where(own["step"] >= since, 0.0).to_numpy()
             published = PUBLISHED.get(separation, (math.nan,) * 3)[place]
-            rows.append((separation, width, name, level, emergence_time(steps, drawn, level), published))
+            rows.append((separation, width, name, level, reached(by_step[name], since, level), published))
     return pd.DataFrame(rows, columns=["separation", "width", "curve", "level", "step", "published"])
 
 
