@@ -179,6 +179,16 @@ def test_a_run_that_has_just_been_claimed_is_there_before_its_members(tmp_path: 
     assert only(tmp_path).status == "unfinished"
 
 
+def test_a_run_that_began_since_the_last_look_is_found(tmp_path: Path) -> None:
+    """A page that is opened in the first second of a run would say for good that there is none."""
+    catalogue = Catalogue([tmp_path])
+    assert catalogue.entries() == []
+    claimed(Store(tmp_path), [recipe(0)])
+    assert catalogue.find(f"{tmp_path.name}/quickstart/tiny/emergence").members[0].status == "not started"
+    with pytest.raises(InputError, match="there is no run"):
+        catalogue.find(f"{tmp_path.name}/quickstart/tiny/another")
+
+
 def test_what_has_not_started_is_not_done(copied: Path) -> None:
     """A second seed is asked for: half of the training lies ahead, although all that began is complete."""
     claimed(Store(copied), [recipe(0), recipe(1)], figure="more")

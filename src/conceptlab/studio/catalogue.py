@@ -6,6 +6,7 @@ address can lead out of the given folders; a link on disk that leads out is refu
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -134,22 +135,27 @@ class Catalogue:
         self._folders = [(folder, label, False) for label, folder in _labelled(folders)]
         self._folders += [(Path(folder).resolve(), "shipped", True) for folder in shipped]
         self._lock = threading.Lock()
-        self._read_at, self._entries = 0.0, dict[str, Entry]()
+        self._read_at, self._entries = -math.inf, dict[str, Entry]()
 
     def entries(self) -> list[Entry]:
         """All runs, found again if the last look is more than a moment ago."""
+        return list(self._found(_FRESH_SECONDS).values())
+
+    def find(self, key: str) -> Entry:
+        """One run, also where it began after the last look: its page would say for good that there is none."""
+        entry = self._found(_FRESH_SECONDS).get(key) or self._found(0.0).get(key)
+        if entry is None:
+            raise InputError(f"there is no run '{key}' in the folders this studio was given")
+        return entry
+
+    def _found(self, age: float) -> dict[str, Entry]:
+        """The runs by key, by a look that is at most so many seconds old."""
         with self._lock:
-            if time.monotonic() - self._read_at > _FRESH_SECONDS:
+            if time.monotonic() - self._read_at > age:
                 found = [entry for given in self._folders for entry in _scan(*given)]
                 self._entries = {entry.key: entry for entry in _in_order(found)}
                 self._read_at = time.monotonic()
-            return list(self._entries.values())
-
-    def find(self, key: str) -> Entry:
-        for entry in self.entries():
-            if entry.key == key:
-                return entry
-        raise InputError(f"there is no run '{key}' in the folders this studio was given")
+            return self._entries
 
 
 def _labelled(folders: Sequence[Path]) -> list[tuple[str, Path]]:
