@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
+from conceptlab.claims import PerSeed, group_times, student_interval, time_ratio
+from conceptlab.measures import last_start
 from conceptlab.recipe import Recipe
 from conceptlab.studies.park2024 import drawing
 from conceptlab.studies.park2024.recipes import SIZES, TARGET, sweep
@@ -37,8 +41,15 @@ PUBLISHED: dict[float, tuple[float, float, float]] = {
 }
 CURVES = {"training": LEARNED, "capability": THRESHOLD, "behaviour": THRESHOLD}
 """What is compared, in the order of `PUBLISHED`, and at which level."""
+LOWEST = "lowest"
+"""The training class that is drawn worst: before it is drawn a judge reads class 11 into noise."""
 _LINES = {"training": drawing.TRAINING, "capability": drawing.CAPABILITY, "behaviour": drawing.BEHAVIOUR}
-_DASHES = {False: "-", True: (0, (4, 1.5))}
+_NAMES = {
+    "training": "training classes",
+    "capability": f"capability of {TARGET}",
+    "behaviour": f"behaviour of {TARGET}",
+}
+_DASHES: dict[bool, str | tuple[float, tuple[float, ...]]] = {False: "-", True: (0, (4, 1.5))}
 
 
 def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
@@ -48,108 +59,120 @@ def recipes(scale: Scale, seeds: Sequence[int]) -> list[Recipe]:
 
 
 def tables(results: Results) -> dict[str, pd.DataFrame]:
-    """`means`: mean over seeds of what is compared, by separation and width; `times`: when it is reached, beside the
-    published times (NaN: never, or not published)."""
+    """`curves`: what is compared, run by run; `times`: when it is reached, run by run; `means`: when their mean over
+    seeds does, beside the published times (NaN: never, or not published)."""
     width = {member.id: member.world.condition_shape[0] for member in results.members}
     every = curves(results, "member")
-    every = every.assign(width=every["member"].map(width))
-    found = [_means(own) for _, own in every.groupby(["separation", "width"], sort=True)]
-    means = pd.concat(found, ignore_index=True)
-    times = times_of(means)
+    by_run = compared(every.assign(width=every["member"].map(width)))
+    means = beside_published(times_of(_means(by_run)))
     # Steps of other networks are no others' steps.
-    return {"means": means, "times": times if results.scale == "paper" else times.assign(published=math.nan)}
+    means = means if results.scale == "paper" else means.assign(published=math.nan)
+    return {"curves": by_run, "times": times_of(by_run), "means": means}
 
 
-def _means(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of members of one separation and width."""
-    accuracy = rows[(rows["measure"] == "accuracy") & (rows["variable"] == "")]
-    by_class = accuracy.groupby(["step", "class"])["value"].mean().unstack()
-    taught = by_class.drop(columns=TARGET)
-    best = rows[(rows["measure"] == "best_prompt") & (rows["variable"] == "over-prompting")]
-    table = pd.DataFrame(
-        {
-            "training": taught.mean(axis=1),
-            "worst": taught.min(axis=1),
-            "capability": best.groupby("step")["value"].mean(),
-            "behaviour": by_class[TARGET],
-        }
-    ).reset_index()
-    return table.assign(separation=rows["separation"].iloc[0], width=rows["width"].iloc[0])
+def _means(by_run: pd.DataFrame) -> pd.DataFrame:
+    return by_run.groupby(["separation", "width", "step", "curve"])["value"].mean().reset_index()
 
 
-def times_of(means: pd.DataFrame) -> pd.DataFrame:
-    """When each mean reaches its level for three evaluations in a row, counted since every training class is right half
-    of the time: before that a judge reads class 11 into noise."""
-    rows = []
-    for _, own in means.groupby(["separation", "width"], sort=True):
-        separation, width = float(own["separation"].iloc[0]), int(own["width"].iloc[0])
-        by_step = own.set_index("step")
-        since = reached(by_step["worst"], 0.0)
-        for place, (name, level) in enumerate(CURVES.items()):
-            published = PUBLISHED.get(separation, (math.nan,) * 3)[place]
-            rows.append((separation, width, name, level, reached(by_step[name], since, level), published))
-    return pd.DataFrame(rows, columns=["separation", "width", "curve", "level", "step", "published"])
+def compared(every: pd.DataFrame) -> pd.DataFrame:
+    """A row for each separation, width, seed, step and curve."""
+    run = ["separation", "width", "seed", "step"]
+    joint = every[(every["measure"] == "accuracy") & (every["variable"] == "")]
+    taught = joint[joint["class"] != TARGET].groupby(run)["value"]
+    best = every[(every["measure"] == "best_prompt") & (every["variable"] == "over-prompting")]
+    found = {
+        "training": taught.mean(),
+        LOWEST: taught.min(),
+        "capability": best.groupby(run)["value"].mean(),
+        "behaviour": joint[joint["class"] == TARGET].groupby(run)["value"].mean(),
+    }
+    parts = [values.rename("value").reset_index().assign(curve=name) for name, values in found.items()]
+    return pd.concat(parts, ignore_index=True)[[*run, "curve", "value"]]
+
+
+def times_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """When curves of runs, or of means over them, reach their level for three evaluations in a row, counted since every
+    training class is right half of the time."""
+    by = [name for name in ("separation", "width", "seed") if name in rows]
+    found = []
+    for key, own in rows.groupby(by, sort=True):
+        run = own.pivot_table(index="step", columns="curve", values="value")
+        since = reached(run[LOWEST], 0.0)
+        found += [(*key, name, level, reached(run[name], since, level)) for name, level in CURVES.items()]
+    return pd.DataFrame(found, columns=[*by, "curve", "level", "step"])
+
+
+def beside_published(times: pd.DataFrame) -> pd.DataFrame:
+    place = {name: number for number, name in enumerate(CURVES)}
+    unknown = (math.nan,) * len(CURVES)
+    told = [PUBLISHED.get(d, unknown)[place[c]] for d, c in zip(times["separation"], times["curve"])]
+    return times.assign(published=told)
+
+
+def delays(times: pd.DataFrame, first: float, last: float) -> dict[str, PerSeed]:
+    """How many times as long the wider condition takes, by curve and seed: geometric means over separations. A time
+    that was never reached is a bound. Nothing where only one width was trained."""
+    found = {}
+    for name, own in times.rename(columns={"step": "time"}).groupby("curve", sort=False):
+        by_width = list(group_times(own, "width", first=first, last=last).values())
+        if len(by_width) == 2:
+            found[str(name)] = time_ratio(by_width[1], by_width[0])
+    return found
 
 
 @figures.house()
 def draw_width(results: Results, tables: Tables) -> Picture:
     """A panel for each separation: training classes, capability and behaviour over training, by the width of the
     condition; stars where the published curves pass the same level."""
-    means, times = tables["means"], tables["times"]
-    page = figures.figure(columns=2, height=2.9)
-    separations = sorted(means["separation"].unique())
-    axes = page.subplots(1, len(separations), sharex=True, sharey=True, squeeze=False)[0]
-    for letter, ax, separation in zip("abcd", axes, separations):
-        figures.panel(ax, letter, f"Separation {separation:g}")
-        _curves(ax, means[means["separation"] == separation])
-        _stars(ax, times[times["separation"] == separation])
-    axes[0].set_ylabel("accuracy")
-    _legend(axes[-1], means)
-    figures.caption(page, _caption(results, times))
+    by_run, means = tables["curves"], tables["means"]
+    page = drawing.page_for(by_run)
+    widths = sorted(by_run["width"].unique())
+    for place, (ax, separation, rows) in enumerate(drawing.panels(page, by_run)):
+        figures.accuracy_axes(ax)
+        for width in widths:
+            _curves(ax, rows[rows["width"] == width], _DASHES[width != widths[0]])
+        _stars(ax, means[means["separation"] == separation])
+        if place == drawing.corner(by_run):
+            _legend(ax, widths)
+    drawing.seeds_caption(page, by_run, _caption(results, tables))
     return page
 
 
-def _curves(ax: Axes, means: pd.DataFrame) -> None:
-    for width, own in means.groupby("width", sort=True):
-        for name, line in _LINES.items():
-            dashes = _DASHES[width != means["width"].min()]
-            ax.plot(own["step"], own[name], color=line.colour, ls=dashes, lw=1.3)
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_xlabel("training step")
+def _curves(ax: Axes, rows: pd.DataFrame, dashes: str | tuple[float, tuple[float, ...]]) -> None:
+    looks = [(rows[rows["curve"] == name], replace(look, dashes=dashes)) for name, look in _LINES.items()]
+    figures.bands(ax, looks)
 
 
-def _stars(ax: Axes, times: pd.DataFrame) -> None:
-    published = times.dropna(subset=["published"]).drop_duplicates("curve")
+def _stars(ax: Axes, means: pd.DataFrame) -> None:
+    published = means.dropna(subset=["published"]).drop_duplicates("curve")
     for name, step, level in published[["curve", "published", "level"]].to_numpy():
-        ax.plot(step, level, "*", ms=8, color=_LINES[name].colour, mec="white", mew=0.6)
+        ax.plot(step, level, "*", ms=8, color=_LINES[name].colour, mec="white", mew=0.6, zorder=5)
 
 
-def _legend(ax: Axes, means: pd.DataFrame) -> None:
-    widths = sorted(means["width"].unique())
-    for name, line in _LINES.items():
-        ax.plot(
-            [],
-            [],
-            color=line.colour,
-            lw=1.5,
-            label=f"{name} of {TARGET}" if name != "training" else "training classes",
-        )
+def _legend(ax: Axes, widths: Sequence[int]) -> None:
+    for name, look in _LINES.items():
+        ax.plot([], [], color=look.colour, lw=1.5, label=_NAMES[name])
     for width in widths:
         ax.plot([], [], color="#5c626b", ls=_DASHES[width != widths[0]], lw=1.3, label=f"{width} numbers")
-    ax.legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
+    ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1))
 
 
-def _caption(results: Results, times: pd.DataFrame) -> str:
-    seeds = len(results.seeds)
-    text = f"Means of {seeds} seed{'s' if seeds > 1 else ''}. Capability: best of five over-prompts, as in the paper."
-    reached = times.pivot_table(index=["separation", "curve"], columns="width", values="step", dropna=False)
-    if reached.shape[1] == 2 and (ratios := (reached.iloc[:, 1] / reached.iloc[:, 0]).dropna()).size:
-        least, most = f"{ratios.min():.2f}", f"{ratios.max():.2f}"
-        span = least if least == most else f"{least} to {most}"
-        text += f" What is reached with both comes {span} times as late with the wider condition."
+def _caption(results: Results, tables: Tables) -> str:
+    text = "Capability: best of five over-prompts, as in the paper."
+    steps = tables["curves"]["step"]
+    if tables["curves"]["seed"].nunique() > 1:
+        later = delays(tables["times"], float(steps.min()), last_start(steps.unique()))
+        told = ", ".join(f"{_NAMES[name]} {_interval_text(ratios)}" for name, ratios in later.items())
+        text += f" Times with the wider condition over those with the narrower one, 95 % over seeds: {told}."
     if results.scale == "paper":
-        text += " Stars: the authors' published curves at the same level, read off their figures."
+        text += " Stars: the authors' published means at the same level, read off their figures."
     return text
+
+
+def _interval_text(ratios: PerSeed) -> str:
+    with np.errstate(divide="ignore"):  # log 0 = -inf: an open end
+        low, high = np.exp(student_interval(ratios.map_increasing(np.log), 0.05))
+    return f"{low:.2f} … {high:.2f}".replace("inf", "∞")
 
 
 FIGURE = Figure(
