@@ -43,6 +43,27 @@ def test_a_cohort_shares_its_time(members):
     assert device_seconds(members) == 100 + 20 + 30
 
 
+def test_a_cohort_takes_its_device_until_its_last_member_leaves(tmp_path):
+    """Of three one fails after 10 s, and the others are finished after 100 s and 104 s."""
+    ends = [(1010.0, "failed"), (1100.002, "complete"), (1104.003, "complete")]
+    cohort = [
+        trained(tmp_path / str(i), 3, [(1000.0 + 0.001 * i, "started"), end]) for i, end in enumerate(ends, 1)
+    ]
+    assert device_seconds(cohort) == pytest.approx(104, abs=0.01)
+    assert wall_seconds(cohort) == pytest.approx(104, abs=0.01)
+    assert device_seconds(cohort[:1]) == pytest.approx(10 / 3, abs=0.01)
+    assert device_seconds(cohort[1:]) == pytest.approx(2 / 3 * 100 + 4 / 2, abs=0.01)
+
+
+def test_cohorts_of_one_size_that_begin_at_once_are_told_apart_by_it(tmp_path):
+    """Two cohorts on two devices, a whole one of two and one that only one member of three is known of."""
+    one, other = [(1000.0, "started"), (1050.0, "complete")], [(1000.0, "started"), (1030.0, "complete")]
+    pair = [trained(tmp_path / name, 2, one) for name in "ab"]
+    alone = [trained(tmp_path / name, 1, other) for name in "cd"]
+    third = trained(tmp_path / "e", 3, other)
+    assert device_seconds([*pair, *alone, third]) == pytest.approx(50 + 30 + 30 + 10)
+
+
 def test_the_clock_on_the_wall_counts_what_overlaps_once_and_what_lies_between_not_at_all(members):
     assert wall_seconds(members[:2]) == 100
     assert wall_seconds(members) == 20 + 120

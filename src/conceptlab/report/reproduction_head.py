@@ -135,7 +135,8 @@ A *member* is one trained network: one recipe and one seed. A *model-step* is on
 {table(head, rows)}
 
 - **Wall clock** is how long at least one member was training. **Device time** counts each cohort, which is members
-  trained together, once. Both include every evaluation.
+  trained together, once, until its last member is written; of a cohort with members that no figure here has, the
+  share of those that are here. Both include every evaluation.
 - **The authors' loop** is model-steps × {step}. That is the time of a step in their public training loop for the
   park2024 network (10.9 M parameters) on one H200, without any evaluation.
 - A member that several papers use is counted with the first."""

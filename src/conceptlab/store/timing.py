@@ -1,13 +1,14 @@
 """How long members trained, read from their logs: evaluation counts, what was lost to an interruption does not.
 
-A cohort trains together, so each of its members has the time of all of them in its log. Its share of the device is that
-time divided by how many they were.
+A cohort trains together, so the time of all of them is in the log of each. Its members leave it one after another: they
+are finished in turn, and one that fails leaves early. At every moment those that are left share the device.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +16,8 @@ from conceptlab.errors import InputError
 from conceptlab.store.member import Member
 
 _BEGIN = ("started", "resumed")
+_AT_ONCE = 0.5
+"""Seconds within which the members of a cohort say, one after another, that they begin."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,30 @@ def _together(member: Member, file: str, name: str, value: Any) -> int:
 
 
 def device_seconds(members: Iterable[Member]) -> float:
-    """What the members took of their devices, all together."""
-    return sum((s.end - s.begin) / s.together for member in members for s in stretches(member))
+    """What the members took of their devices, all together: of a whole cohort, how long it lasted."""
+    return sum(map(_taken, _cohorts(s for member in members for s in stretches(member))))
+
+
+def _cohorts(found: Iterable[Stretch]) -> list[list[Stretch]]:
+    """Stretches that began together, by cohort. No log names its cohort: it is known by when it began and its size."""
+    cohorts: list[list[Stretch]] = []
+    for one in sorted(found, key=lambda s: (s.together, s.begin)):
+        mine = cohorts[-1] if cohorts else []
+        began = mine and mine[0].together == one.together and one.begin - mine[-1].begin <= _AT_ONCE
+        if began and len(mine) < one.together:
+            mine.append(one)
+        else:
+            cohorts.append([one])
+    return cohorts
+
+
+def _taken(cohort: Sequence[Stretch]) -> float:
+    """What some members of a cohort took of its device. Of the others no more is known than how many they were: they
+    count as staying to the end."""
+    ends = sorted(s.end - s.begin for s in cohort)
+    size, together = len(ends), cohort[0].together
+    steps = enumerate(itertools.pairwise([0.0, *ends]))
+    return sum((end - before) * (size - left) / (together - left) for left, (before, end) in steps)
 
 
 def wall_seconds(members: Iterable[Member]) -> float:
