@@ -1,8 +1,9 @@
 """Figure `crowding`: are conditions missed because there are many of them, or because others are close by?
 
 A local score cannot know how many conditions there are, only which are near. So where no other condition lies within
-reach, a local network must do at any K what it does at K = 1; what it loses beyond, it loses to neighbours. A network
-that sees everything may lose conditions to others far away.
+reach, a local network should do at any K nearly what it does at K = 1; what it loses beyond, it loses to neighbours.
+(Nearly: an object reaches into cells that see one cell further, and over the steps of sampling what one cell saw is
+handed on.) A network that sees everything may lose conditions to others far away.
 """
 
 from __future__ import annotations
