@@ -2,7 +2,8 @@
 
 Every scene is drawn with as many objects as the world can hold and then cut to the number asked for. Scenes of few
 and of many objects are therefore equally crowded around each object, and a scene of K + 1 objects is the scene of K
-with one more: what a model is asked for beyond its training is new only in the number of conditions.
+with one more: what a model is asked for beyond its training is new only in the number of conditions and, where sizes
+vary, in that the last places have room for small objects more often than for large ones.
 """
 
 from __future__ import annotations
