@@ -32,10 +32,12 @@ test-slow: $(VENV)/.developer
 test-gpu: $(VENV)/.developer
 	$(BIN)/pytest -m gpu
 
-# Without a GPU: what kernels compute, in Triton's interpreter. Triton takes 1 GB, so that it is installed for this only.
+# Without a GPU: what kernels compute, in Triton's interpreter, and whether they compile for one. Triton takes 1 GB, so
+# that it is installed for this only.
 test-kernels: $(VENV)/.developer
 	$(BIN)/pip install --quiet --constraint constraints.txt triton
 	TRITON_INTERPRET=1 $(BIN)/pytest tests/kernels -n auto
+	$(BIN)/pytest tests/kernels/test_hopper.py -n auto
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' \
