@@ -51,3 +51,10 @@ def test_a_closed_stream_is_no_bug():
         capture_output=True, timeout=120, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_what_looks_like_markup_or_an_emoji_is_printed_as_it_is():
+    """A count that is none, as in `--train 000:x`, stands before a colon in the message."""
+    done = run(["verdict", "runs[bold]:x:100:"])
+    assert done.returncode == 2
+    assert b"runs[bold]:x:100:" in done.stderr

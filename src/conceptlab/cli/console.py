@@ -20,10 +20,11 @@ class _Console(Console):
 
 
 # Rich takes a pipe or a log for 80 columns wide; tables of claims need more. COLUMNS overrules both. Names of files and
-# values may look like markup, and nothing here is. A stream that was closed is none at all.
+# values may look like markup, or like an emoji's name (`000:x:`), and nothing here is either. A stream that was closed
+# is none at all.
 _TOLD = (sys.stdout is not None and sys.stdout.isatty()) or "COLUMNS" in os.environ
-OUT = _Console(markup=False, highlight=False, soft_wrap=True, width=None if _TOLD else 140)
-ERR = _Console(stderr=True, markup=False, highlight=False, soft_wrap=True)
+OUT = _Console(markup=False, emoji=False, highlight=False, soft_wrap=True, width=None if _TOLD else 140)
+ERR = _Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def show_what_can_be_shown() -> None:
