@@ -305,6 +305,16 @@ def test_too_many_combinations(tmp_path):
         opened(folder, "a", "b", "c")
 
 
+def test_combinations_are_counted_before_they_are_listed(tmp_path):
+    """All columns of a table of attributes, as CelebA's forty: no memory holds as many classes."""
+    folder = write_folder(tmp_path / "data", everything(5))
+    table = pd.read_csv(folder / "labels.csv")
+    names = [f"attribute{number}" for number in range(70)]
+    write_table(folder / "labels.csv", table.assign(**dict.fromkeys(names, table["shape"])))
+    with pytest.raises(InputError, match=rf"2 × 2 = {2**70}, at most 1024. Take fewer variables"):
+        opened(folder, *names)
+
+
 def test_names_like_none_stay_names_and_only_what_is_empty_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("file,hat\na.png,None\nb.png,NA\nc.png,\n")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -249,10 +250,11 @@ def _load(world: LabelledWorld) -> Loaded:
     problems = Problems(world.where)
     labels = labels_of(world.variables, source.table)
     check_labels(problems, world.variables, source.table, labels)
-    if len(world.space) > MOST_CLASSES:
+    # Counted, not listed: thirty variables of two values are more classes than memory holds.
+    if (combinations := math.prod(world.space.sizes)) > MOST_CLASSES:
         sizes = " × ".join(map(str, world.space.sizes))
         remedy = "Take fewer variables, or bin them more coarsely."
-        problems.add("too many combinations", f"{sizes} = {len(world.space)}, at most {MOST_CLASSES}", remedy)
+        problems.add("too many combinations", f"{sizes} = {combinations}, at most {MOST_CLASSES}", remedy)
     columns = read_numbers(problems, world.continuous, source.table)
     problems.stop()
     kept = np.flatnonzero((labels >= 0).all(1))
