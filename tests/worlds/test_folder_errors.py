@@ -172,6 +172,8 @@ def test_which_table(tmp_path):
         (["shap"], "unknown column 'shap'.*did you mean 'shape'"),
         (["radius"], "different values; bin it"),
         (["radius@x"], "write the cuts as numbers"),
+        (["radius@nan"], "write the cuts as numbers"),
+        (["radius@0.3,inf"], "write the cuts as numbers"),
         (["radius@0.6,0.3"], "must rise"),
         (["radius/1"], "the number of bins"),
         (["shape/2"], "is not a column of numbers"),
@@ -189,6 +191,13 @@ def test_bad_variables_are_one_line(folder, variables, message):
     with pytest.raises(InputError, match=message) as caught:
         opened(folder, *variables)
     assert "\n" not in str(caught.value)
+
+
+def test_a_bin_without_images_cannot_be_left_out_but_cut_elsewhere(folder):
+    numbers = pd.read_csv(folder / "labels.csv")["radius"]
+    span = f"'radius' runs from {numbers.min():.6g} to {numbers.max():.6g}"
+    with pytest.raises(InputError, match=rf"radius=≥9. Cut elsewhere; {span}\.$"):
+        opened(folder, f"radius@{numbers.median()},9", "shape")
 
 
 @pytest.mark.parametrize(

@@ -114,16 +114,22 @@ def check_labels(problems: Problems, variables: Variables, table: pd.DataFrame, 
             problems.add(f"'{name}' has no value", f"row {row + 1}", remedy)
         counts = [int((labels[:, place] == index).sum()) for index in range(len(values))]
         present = [value for (value, _), count in zip(values, counts) if count]
-        for (value, _), count in zip(values, counts):
+        for (value, given), count in zip(values, counts):
             if not count:
-                known = ", ".join(_in_order(texts_of(table[name]).dropna().unique().tolist())[:8])
-                problems.add(
-                    "values without images", f"{name}={value}", f"Leave them out; '{name}' has: {known}."
-                )
+                problems.add("values without images", f"{name}={value}", _remedy(table[name], name, given))
         if len(present) < 2:
             shown = present[0] if present else "nothing"
             remedy = "A variable needs two values or more: leave it out, or bin it differently."
             problems.add("single-valued variables", f"{name} (always {shown})", remedy)
+
+
+def _remedy(column: pd.Series, name: str, given: tuple[Any, ...]) -> str:
+    """What to do about a value that no image has: a text can be left out, a bin only by other cuts."""
+    if is_interval(given):
+        numbers = pd.to_numeric(column, errors="coerce").dropna()
+        return f"Cut elsewhere; '{name}' runs from {_text(numbers.min())} to {_text(numbers.max())}."
+    known = ", ".join(_in_order(texts_of(column).dropna().unique().tolist())[:8])
+    return f"Leave them out; '{name}' has: {known}."
 
 
 def texts_of(column: pd.Series) -> pd.Series:
@@ -213,7 +219,9 @@ def _edges(text: str, amount: str, numbers: np.ndarray) -> list[float]:
     try:
         edges = [float(part) for part in amount.split(",")]
     except ValueError:
-        raise InputError(f"variable '{text}': after @ write the cuts as numbers, e.g. size@0.3,0.6") from None
+        edges = [math.nan]
+    if not all(map(math.isfinite, edges)):
+        raise InputError(f"variable '{text}': after @ write the cuts as numbers, e.g. size@0.3,0.6")
     if sorted(set(edges)) != edges:
         raise InputError(f"variable '{text}': the cuts must rise")
     return edges
