@@ -291,6 +291,17 @@ def test_what_is_no_number_is_told_with_its_row(values, message):
         resolve(["size/2"], pd.DataFrame({"size": pd.Series(values, dtype=object)}), "table.csv")
 
 
+def test_images_of_less_than_a_network_can_see_are_told_with_the_others(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 3, "100": 3})
+    for path in (folder / "pictures").iterdir():
+        Image.open(path).resize((3, 3)).save(path)
+    (folder / "pictures" / "000-000.png").unlink()
+    with pytest.raises(InputError) as caught:
+        opened(folder, "shape")
+    assert "images that are too small (1): 3×3. Give --resolution N, 4 or more." in str(caught.value)
+    assert "missing files (1)" in str(caught.value)
+
+
 def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
     folder = write_folder(tmp_path / "data", {"000": 4, "100": 4})
     table = pd.read_csv(folder / "labels.csv")

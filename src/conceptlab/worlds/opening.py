@@ -122,6 +122,9 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     problems = Problems(where)
     listed = paths_of(problems, folder, table[column].tolist())
     look = look_over(problems, folder, listed, options.resolution, options.mode)
+    if look.readable and look.resolution < LEAST_RESOLUTION:
+        about = f"{look.resolution}×{look.resolution}"
+        problems.add("images that are too small", about, f"Give --resolution N, {LEAST_RESOLUTION} or more.")
     check_labels(problems, variables, table, labels_of(variables, table))
     if len(problems):
         # Loading would stop at the first kind of problem; look for damaged pixels too, then tell all.
