@@ -71,6 +71,17 @@ def test_a_class_with_one_image_is_told_beside_the_page(tmp_path, capsys):
     assert main([*shlex.split(command[1]), "--out", str(tmp_path / "runs"), "--plan"]) == 0
 
 
+def test_what_run_would_refuse_is_told_beside_the_command_that_is_advised(tmp_path, capsys):
+    """A size that the network of `run custom` cannot halve twice is no fault of the data."""
+    folder = write_folder(tmp_path / "data", everything(5))
+    for resolution, refused in (("16", False), ("18", True)):
+        arguments = [str(folder), "--variables", "shape", "size", "colour", "--resolution", resolution]
+        assert main(["inspect", *arguments, "--out", str(tmp_path / "page.html")]) == 0
+        told = capsys.readouterr().err
+        assert ("`run` refuses the command as it is: denoiser 'film'" in told) == refused
+        assert ("give another resolution, e.g. 16" in told) == refused
+
+
 def test_copies_do_not_make_up_for_images(tmp_path, capsys):
     """They all go to the model: the probe would never have learnt the class, nor been examined on it."""
     folder = write_folder(tmp_path / "data", everything(5))

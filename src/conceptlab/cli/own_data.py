@@ -14,6 +14,7 @@ from conceptlab.errors import InputError
 if TYPE_CHECKING:
     from conceptlab.studies import Figure, Study
     from conceptlab.worlds import DataOptions
+    from conceptlab.worlds.inspection import Inspection
 
 _DATA_OPTIONS = ("variables", "continuous", "resolution", "mode", "table", "files", "folders")
 OPTIONS = ("data", "world", "train", "test", *_DATA_OPTIONS)
@@ -36,6 +37,8 @@ def inspect(options: argparse.Namespace) -> int:
     words = ["conceptlab", "run", "custom", "--data", str(options.data), *_data_words(options)]
     words += ["--train", *found.to_show] if found.to_show else []
     words += ["--test", *found.to_hold_out] if found.to_hold_out else []
+    if refusal := _refusal(found):
+        notes.append(f"`run` refuses the command as it is: {refusal}")
     with destination(options.out, _PAGE) as out:
         page = inspection_page(found, out, shlex.join(words), notes)
     if options.json:
@@ -49,6 +52,24 @@ def inspect(options: argparse.Namespace) -> int:
     for problem in found.problems:
         ERR.print(f"conceptlab: {problem}", style="bold red")
     return 2 if found.problems else 0
+
+
+def _refusal(found: Inspection) -> str:
+    """What `run` would answer to the command that is printed, if anything. What should be mended first is told
+    anyway."""
+    from conceptlab.studies import custom
+    from conceptlab.training.cost import model_flops
+
+    if found.problems:
+        return ""
+    try:
+        chosen = custom.roles(found.world, found.to_show, found.to_hold_out)
+        for figure in custom.study(found.world, chosen, ()).figures:
+            for recipe in figure.recipes("small", (0,)):
+                model_flops(recipe)  # the network is built, on no device
+    except InputError as error:
+        return str(error)
+    return ""
 
 
 def custom(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:
