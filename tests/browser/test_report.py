@@ -115,6 +115,23 @@ def test_a_phone_shows_verdicts_first_and_contents_on_request(driver: WebDriver,
     browser.wait(f"{listed} && !document.querySelector('nav summary').checkVisibility()")
 
 
+def test_a_narrow_window_never_covers_claims_with_their_picture(driver: WebDriver, tmp_path: Path) -> None:
+    """A picture taller than the window, which stays in sight in a wide one."""
+    run = synthetic.figure_run(tmp_path / "runs", [])
+    (run.path / "figures").mkdir()
+    Image.linear_gradient("L").resize((1100, 2600)).save(run.path / "figures" / "tall.png")
+    browser = Browser(driver, "")
+    with browser.window(900):
+        browser.open(page_of(run, tmp_path).as_uri(), ".claims")
+        browser.wait("document.querySelector('.enlarge img').naturalHeight === 2600")
+        driver.execute_script("document.documentElement.style.scrollBehavior = 'auto'")
+        edge = "(name, side) => document.querySelector(name).getBoundingClientRect()[side]"
+        gap = f"(({edge})('.claims', 'top') - ({edge})('.enlarge', 'bottom'))"
+        for place in (0, 0.5, 1):
+            driver.execute_script("window.scrollTo(0, arguments[0] * document.body.scrollHeight)", place)
+            assert browser.js(f"{gap} >= 0")
+
+
 def test_a_small_laptop_shows_all_columns_of_the_claims(driver: WebDriver, tmp_path: Path) -> None:
     """With the longest words that they hold."""
     judged = [replace(v, seeds=5, censored=5, verdict="not reproduced") for v in synthetic.verdicts()]
