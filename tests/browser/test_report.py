@@ -132,6 +132,22 @@ def test_a_narrow_window_never_covers_claims_with_their_picture(driver: WebDrive
             assert browser.js(f"{gap} >= 0")
 
 
+def test_a_window_between_phone_and_laptop_scrolls_the_claims_of_papers_not_the_page(
+    driver: WebDriver, tmp_path: Path
+) -> None:
+    judged = [replace(v, value=-0.00724, ci_low=None, ci_high=465000.0) for v in synthetic.verdicts()]
+    runs = [
+        synthetic.figure_run(tmp_path / "runs", [], study=study, judged=judged)
+        for study in ("okawa2023", "bradley2025")
+    ]
+    browser = Browser(driver, "")
+    table = "document.querySelector('[aria-label=\"All claims\"]')"
+    with browser.window(620):
+        browser.open(report(runs, tmp_path / "report.html").as_uri(), ".paper .tally")
+        assert browser.js(f"{table}.scrollWidth > {table}.clientWidth")
+        assert browser.js("document.documentElement.scrollWidth <= 620")
+
+
 def test_a_small_laptop_shows_all_columns_of_the_claims(driver: WebDriver, tmp_path: Path) -> None:
     """With the longest words that they hold."""
     judged = [replace(v, seeds=5, censored=5, verdict="not reproduced") for v in synthetic.verdicts()]
