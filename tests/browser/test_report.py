@@ -148,6 +148,26 @@ def test_a_window_between_phone_and_laptop_scrolls_the_claims_of_papers_not_the_
         assert browser.js("document.documentElement.scrollWidth <= 620")
 
 
+def test_a_reader_who_comes_back_sees_what_is_chosen(driver: WebDriver, tmp_path: Path) -> None:
+    """Browsers restore choices without telling the page."""
+    recipes = [synthetic.recipe(0), replace(synthetic.recipe(0), steps=1234)]
+    run = synthetic.figure_run(tmp_path / "runs", recipes, steps=(250, 500))
+    browser = Browser(driver, "")
+    browser.open(page_of(run, tmp_path).as_uri(), ".setting:not([hidden])")
+    for chosen in ("select[data-chooses]", "select[data-member]"):
+        driver.execute_script("document.querySelector(arguments[0]).selectedIndex = 1", chosen)
+    driver.execute_script("document.querySelector('[data-step]').value = 0")
+    driver.get("about:blank")
+    driver.back()
+    browser.wait("document.querySelector('select[data-chooses]')?.value === '1'")
+    browser.wait("[...document.querySelectorAll('.setting')].map((s) => s.hidden).join() === 'true,false'")
+    browser.wait("document.querySelector('[data-now]').textContent === '250'")
+    lines = "JSON.parse(document.querySelector('[data-timeline] script').textContent)"
+    frames = "JSON.parse(document.getElementById('frames').textContent)"
+    assert browser.js("document.querySelector('[data-member]').value") == "1"
+    assert browser.js(f"document.querySelector('[data-frame]').src === {frames}[{lines}[1].frames[0].src]")
+
+
 def test_a_small_laptop_shows_all_columns_of_the_claims(driver: WebDriver, tmp_path: Path) -> None:
     """With the longest words that they hold."""
     judged = [replace(v, seeds=5, censored=5, verdict="not reproduced") for v in synthetic.verdicts()]

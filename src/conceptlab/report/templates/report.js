@@ -69,9 +69,16 @@
   narrow.addEventListener("change", fold);
   fold();
 
+  // A browser that comes back to the page restores what was chosen, after this script has run and without an event.
+  const restored = (act) => addEventListener("pageshow", act);
+
   // One setting of a sweep at a time.
-  all("select[data-chooses]").forEach((select) => select.addEventListener("change", () =>
-    all("." + select.dataset.chooses).forEach((block, i) => { block.hidden = i !== Number(select.value); })));
+  all("select[data-chooses]").forEach((select) => {
+    const choose = () =>
+      all("." + select.dataset.chooses).forEach((block, i) => { block.hidden = i !== Number(select.value); });
+    select.addEventListener("change", choose);
+    restored(choose);
+  });
 
   // The table of claims by verdict.
   all(".filters button").forEach((button) => button.addEventListener("click", () => {
@@ -158,7 +165,9 @@
       }, 350);
     });
     slider.addEventListener("input", () => { stop(); show(); });
-    member.addEventListener("change", () => { relabel(); show(); });
+    const change = () => { relabel(); show(); };
+    member.addEventListener("change", change);
+    restored(change);
     show();
   });
 })();
