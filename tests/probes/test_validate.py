@@ -86,6 +86,28 @@ def test_on_real_data_a_poor_probe_only_warns(caplog: pytest.LogCaptureFixture) 
     assert "corrected for its confusion" in caplog.text
 
 
+def test_images_that_are_shown_again_do_not_count_twice(tmp_path, monkeypatch, caplog) -> None:
+    """Of seven images of a class one validates the probe, and is shown to it 200 times."""
+    monkeypatch.setenv("CONCEPTLAB_CACHE", str(tmp_path / "cache"))
+    folder = write_folder(tmp_path / "data", {**everything(7), "000": 20, "111": 0})
+    world = open_data(folder, DataOptions(variables=("shape", "size", "colour")))
+
+    class Blind(Probe):
+        kind, space, image_shape = "test", world.space, world.image_shape
+        settings = {}  # noqa: RUF012
+
+        def read(self, images):
+            return {name: torch.tensor([[1.0, 0.0]]).expand(len(images), 2) for name in world.space.names}
+
+    found = validate(Blind(), world)
+    assert found.images_per_class == 200
+    counts = {world.space.code(cls): count for cls, count in world.counts().items() if count}
+    assert found.different == {code: 3 if count == 20 else 1 for code, count in counts.items()}
+    assert Validation.from_json(json.loads(json.dumps(found.to_json()))) == found
+    require_judge(found, world)
+    assert "of 9 different held-out real images right, less than 99%" in caplog.text
+
+
 def test_validation_refuses_what_does_not_fit() -> None:
     with pytest.raises(InputError, match="the probe reads"):
         validate(AnalyticProbe(Circles()), WORLD)

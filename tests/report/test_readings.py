@@ -71,3 +71,20 @@ def test_probes_of_a_sweep_say_where_each_judged() -> None:
     assert second["judged"] == ""  # the only one of its kind: nothing to tell apart
     assert third["judged"] == "depth = 4"
     assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("different", "said"),
+    [
+        ({}, "200 held-out images of each class"),
+        ({"0": 200, "1": 200}, "200 held-out images of each class"),
+        ({"0": 3, "1": 3}, "200 held-out images of each class, of which only 3 differ and the others repeat them"),
+        ({"0": 3, "1": 200}, "200 held-out images of each class, of which only 3 to 200 differ and the others "),
+    ],
+)  # fmt: skip
+def test_a_probe_says_on_how_many_different_images_it_was_validated(different: Any, said: str) -> None:
+    validation = {"kind": "cnn", "images_per_class": 200, "joint": 1.0, "different": different}
+    member: Any = SimpleNamespace(id="a", probe={"judge": {"probe": "x", "validation": validation}})
+    (found,) = probes_of([member], {"a": ""}, [])
+    assert found["images"].startswith(said)
+    assert len(different) or found["images"] == said

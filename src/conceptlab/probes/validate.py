@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from conceptlab.errors import InputError
 from conceptlab.probes.base import Probe
 from conceptlab.probes.detector import shortfall
 from conceptlab.probes.train import real_images
-from conceptlab.worlds import RenderedWorld, World, class_index
+from conceptlab.worlds import LabelledWorld, RenderedWorld, World, class_index
 
 LOG = logging.getLogger(__name__)
 
@@ -34,9 +34,12 @@ class Validation:
     per_class: dict[str, float]  # by class code
     # Row: true class, column: share read as each. A row sums to less than one where a detector counts beyond them all.
     confusion: tuple[tuple[float, ...], ...]
+    # By class code, where images are finitely many: the few of a class are shown again, and tell no more for it.
+    different: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self) | {"confusion": [list(row) for row in self.confusion]}
+        data = asdict(self) | {"confusion": [list(row) for row in self.confusion]}
+        return data if self.different else {name: data[name] for name in data if name != "different"}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Validation:
@@ -72,7 +75,16 @@ def validate(probe: Probe, world: World, images_per_class: int | None = None, se
         per_variable=dict(zip(world.space.names, right.double().mean(0).tolist())),
         per_class=dict(zip(map(world.space.code, world.space.classes), confusion.diagonal().tolist())),
         confusion=tuple(tuple(row) for row in confusion.tolist()),
+        different=_different(world, images_per_class),
     )
+
+
+def _different(world: World, most: int) -> dict[str, int]:
+    """How many different images of each class a probe is validated on, where that is fewer than are shown."""
+    if not isinstance(world, LabelledWorld):
+        return {}
+    own = world.reserved("held-out")
+    return {world.space.code(cls): min(most, own.different(cls)) for cls in own.seen}
 
 
 def _confusion(world: World, true: Tensor, predicted: Tensor, read: Tensor) -> np.ndarray:
@@ -109,8 +121,9 @@ def require_judge(validation: Validation, world: World) -> None:
     if validation.joint >= LEAST_JOINT:
         return
     worst = min(validation.per_class, key=lambda code: validation.per_class[code])
+    amount = f"{sum(validation.different.values())} different " if validation.different else ""
     found = (
-        f"the {validation.kind} probe reads {validation.joint:.1%} of held-out real images right, less than "
+        f"the {validation.kind} probe reads {validation.joint:.1%} of {amount}held-out real images right, less than "
         f"{LEAST_JOINT:.0%} (worst class {worst}: {validation.per_class[worst]:.1%})"
     )
     if isinstance(world, RenderedWorld):

@@ -81,6 +81,18 @@ def _probe(role: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "role": "judges" if role == "judge" else "second opinion",
         "name": record.get("name", validation.get("kind", "probe")),
         "validation": validation,
+        "images": _held_out(validation),
         "codes": codes,
         "rows": [(code, list(row)) for code, row in zip(codes, validation.get("confusion", []))],
     }
+
+
+def _held_out(validation: Mapping[str, Any]) -> str:
+    """How many real images a probe was validated on. Of finitely many it was shown the few of a class again and again;
+    its percentages are as rough as these are few."""
+    shown = f"{validation.get('images_per_class')} held-out images of each class"
+    different = list(validation.get("different", {}).values())
+    if not different or min(different) >= validation.get("images_per_class", 0):
+        return shown
+    few, many = min(different), max(different)
+    return f"{shown}, of which only {few if few == many else f'{few} to {many}'} differ and the others repeat them"

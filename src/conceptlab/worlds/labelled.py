@@ -161,6 +161,10 @@ class LabelledWorld(World):
                 found[cls] = str(count) if different == count else f"{count}, {different} different"
         return found
 
+    def different(self, cls: Class) -> int:
+        """How many different images of a class there are in this world's part."""
+        return len(np.unique(load(self).digests[self.rows_of(cls)]))
+
     def rows_of(self, cls: Class) -> np.ndarray:
         """The rows of a class in this world's part."""
         loaded, place = load(self), self.space.classes.index(cls)
