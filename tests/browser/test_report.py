@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -15,6 +16,7 @@ from conceptlab.report import report
 from conceptlab.store import FigureRun
 from tests.browser.conftest import Browser
 from tests.figures import synthetic
+from tests.report.test_readings import with_corrected
 
 
 def page_of(run: FigureRun, tmp_path: Path) -> Path:
@@ -201,6 +203,24 @@ def test_a_phone_shows_members_without_scrolling_sideways(driver: WebDriver, tmp
         browser.js(f"{table}.querySelector('.setting-of').textContent = 'train.'.repeat(30)")
         assert browser.js(f"{table}.scrollWidth <= {table}.clientWidth")
         assert browser.js(f"{table}.querySelectorAll('tbody tr').length") == 2
+
+
+def test_names_of_lines_lie_below_the_name_of_the_axis_in_however_many_rows(
+    driver: WebDriver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a phone, of data of one's own: six names, where the report of a paper has three."""
+    monkeypatch.setattr(synthetic, "metrics", with_corrected)
+    run = synthetic.figure_run(tmp_path / "runs", [synthetic.recipe(0)], steps=(250, 500))
+    browser = Browser(driver, "")
+    chart = "document.querySelectorAll('.charts .chart')[1]"
+    place = "(name, side) => {}.querySelector(name).getBoundingClientRect()[side]".replace("{}", chart)
+    with browser.window(390):
+        browser.open(page_of(run, tmp_path).as_uri(), ".charts")
+        browser.driver.execute_script(f"{chart}.scrollIntoView()")
+        browser.wait(f"{chart}.querySelectorAll('.legend .traces').length === 6")
+        browser.wait(f"({place})('.xtitle', 'bottom') <= ({place})('.legend', 'top')", 5)
+        assert browser.js(f"({place})('.xtick', 'bottom') <= ({place})('.xtitle', 'top')")
+        assert browser.js(f"({place})('.legend', 'bottom') <= {chart}.getBoundingClientRect().bottom")
 
 
 def test_paper_is_white_and_shows_every_chart_and_column(driver: WebDriver, tmp_path: Path) -> None:

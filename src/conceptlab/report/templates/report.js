@@ -22,12 +22,16 @@
   };
 
   // Charts are drawn when they come into view and again when the theme changes.
+  // Names of lines lie along the lower edge, in as many rows as they need; the plot and the name of its axis end above.
+  const below = (axis) => (axis?.title ? { ...axis, automargin: true, title: { ...axis.title, standoff: 6 } } : axis);
   const themed = (spec) => {
     const { data: traces, layout } = window.theme.chart(spec);
+    const place = layout.scene ? { y: 0 } : { yref: "container", y: 0, yanchor: "bottom" };
     const looks = {
       autosize: true, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", hovermode: "closest",
       font: { ...layout.font, size: 12, family: getComputedStyle(document.body).fontFamily },
-      legend: { orientation: "h", y: layout.scene ? 0 : -0.2, x: 0 },
+      legend: { orientation: "h", x: 0, tracegroupgap: 0, ...place },
+      ...(layout.xaxis && { xaxis: below(layout.xaxis) }),
     };
     return [traces, { ...layout, ...looks }];
   };
