@@ -255,6 +255,20 @@ def test_long_words_of_own_data_hide_neither_accuracies_nor_curves(browser: Brow
         browser.wait(below, 5)
 
 
+def test_a_phone_names_every_line_of_own_data_at_once(browser: Browser) -> None:
+    """Plotly gives names at most half of a chart; the rest of them would have to be scrolled to."""
+    chart = "document.querySelector('#run-accuracy .js-plotly-plot')"
+    with browser.window(390):
+        browser.open(RUN, "#run-sheet img")
+        browser.wait(f"{chart}?.querySelectorAll('.legend .traces').length === 3")
+        names = [f"{name}, corrected" for name in ("training", "distance 1", "distance 2")]
+        more = [{"x": [1, 2], "y": [0, 1], "name": name, "legendgroup": name} for name in names]
+        browser.driver.execute_script(f"Plotly.addTraces({chart}, arguments[0])", more)
+        browser.wait(f"{chart}.querySelectorAll('.legend .traces').length === 6")
+        bar = f"{chart}.querySelector('.legend .scrollbar')"
+        browser.wait(f"Number({bar}.getAttribute('height')) === 0", 5)
+
+
 def test_the_space_can_be_turned_with_the_arrow_keys(browser: Browser) -> None:
     browser.open(RUN, "#run-space .js-plotly-plot .gl-container canvas")
     eye = "document.querySelector('#run-space .js-plotly-plot')._fullLayout.scene.camera.eye.x"
