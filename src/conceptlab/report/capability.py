@@ -77,7 +77,13 @@ def _chart(can: pd.DataFrame, does: pd.DataFrame) -> Chart:
         "showlegend": len(seeds) > 1,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "scene": {
-            "xaxis": {"title": {"text": "training step"}, "showbackground": False, "showspikes": False},
+            # Steps lie along the axis that is seen most from its end: more of them would cover each other.
+            "xaxis": {
+                "title": {"text": "training step"},
+                "nticks": 4,
+                "showbackground": False,
+                "showspikes": False,
+            },
             "yaxis": {"title": {"text": "capability"}, **unit},
             "zaxis": {"title": {"text": "behaviour"}, **unit},
             "aspectmode": "cube",
