@@ -110,8 +110,10 @@ class Cohort:
         keys, *batch = self._draw()
         state = self._held or self._parameters()
         losses = self._losses(state, keys, *batch)
-        # The members do not touch each other, so the gradient of the sum holds the gradient of each.
-        gradients = torch.autograd.grad(losses.sum(), [state[name] for name in self.trained])
+        # The members do not touch each other, so the gradient of the sum holds the gradient of each. A weight that the
+        # network makes no use of has none.
+        trained = [state[name] for name in self.trained]
+        gradients = torch.autograd.grad(losses.sum(), trained, allow_unused=True)
         gradient = self._joined(gradients)
         now = at_step(self.hyperparameters, self.step, rate_factor(self.recipe, self.step))
         self._update(self.weights, gradient, self.mean, self.square, self.ema, self.mask, now)
@@ -125,12 +127,14 @@ class Cohort:
             state[name].requires_grad_()
         return state
 
-    def _joined(self, gradients: tuple[Tensor, ...]) -> Tensor:
-        """The gradients of all parameters as a matrix like that of the weights."""
+    def _joined(self, gradients: tuple[Tensor | None, ...]) -> Tensor:
+        """The gradients of all parameters as a matrix like that of the weights; zero where there is none."""
         if self._gradient is None:
-            return self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
+            found = {name: part for name, part in zip(self.trained, gradients) if part is not None}
+            return self.layout.gather(found, self.weights)
         for place, gradient in zip(self._places, gradients):
-            place.copy_(gradient)
+            if gradient is not None:
+                place.copy_(gradient)
         return self._gradient
 
     def _draw_batch(self) -> tuple[Tensor, ...]:

@@ -39,6 +39,10 @@ class CohortDenoiser(nn.Module):
         _share(self, self._network[0])
         self._fast: Callable[..., Tensor] | None = None
 
+    def train(self, mode: bool = True) -> CohortDenoiser:
+        self._network[0].train(mode)  # its layers are this one's, but not what it is told itself
+        return super().train(mode)
+
     def accelerate(self, device: torch.device) -> None:
         """Compile `denoise` for drawing on a GPU; training compiles its whole loss instead."""
         if device.type == "cuda":
@@ -96,9 +100,14 @@ def stack(denoiser: Denoiser) -> Denoiser | OneByOne:
 def _unknown_layer(module: nn.Module) -> str | None:
     for name, layer in module.named_modules():
         own = list(layer.parameters(recurse=False))
-        if own and (type(layer) not in STACKED or not STACKED[type(layer)].fits(layer)):
+        if own and (type(layer) not in STACKED or not STACKED[type(layer)].fits(layer) or _has_hooks(layer)):
             return f"'{name}' ({type(layer).__name__})" if name else f"{type(layer).__name__} itself"
     return None
+
+
+def _has_hooks(layer: nn.Module) -> bool:
+    """What a hook does to a layer, such as `nn.utils.weight_norm`, would be lost with the layer."""
+    return bool(layer._forward_hooks or layer._forward_pre_hooks)
 
 
 def _refuse_shared_weights(module: nn.Module) -> None:
@@ -142,6 +151,10 @@ class OneByOne(nn.Module):
         self._plain = [denoiser, _SecondHalf(denoiser)]
         _share(self, denoiser)
 
+    def train(self, mode: bool = True) -> OneByOne:
+        self._plain[0].train(mode)
+        return super().train(mode)
+
     def forward(self, x: Tensor, time: Tensor, condition: Tensor) -> Tensor:
         return self._in_turn(self._plain[0], "", (x, time, condition))
 
@@ -151,7 +164,8 @@ class OneByOne(nn.Module):
     def _in_turn(self, module: nn.Module, prefix: str, batch: tuple[Tensor, ...], *names: Any) -> Tensor:
         held = dict(self.named_parameters())
         members = len(next(iter(held.values())))
-        held |= {name: buffer for name, buffer in self.named_buffers() if name.endswith(".key")}
+        if self.training:  # else nothing drops out, and nobody gave the members keys
+            held |= {name: buffer for name, buffer in self.named_buffers() if name.endswith(".key")}
         parts = zip(*(part.chunk(members) for part in batch))
         return torch.cat(
             [functional_call(module, _row(held, e, prefix), (*names, *own)) for e, own in enumerate(parts)]
