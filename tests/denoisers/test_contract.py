@@ -191,11 +191,20 @@ def test_a_plug_in_that_breaks_the_contract_is_told_how(monkeypatch):
             self.condition_embedding = torch.nn.Identity()
             self.norms = torch.nn.Sequential(torch.nn.BatchNorm2d(3))
 
+    class Lazy(NoEmbedding):
+        def __init__(self, image_shape, condition_shape) -> None:
+            super().__init__(image_shape, condition_shape)
+            self.condition_embedding = torch.nn.LazyLinear(4)
+
     for maker, message in (
         (NoHalves, "lacks denoise"),
         (NoEmbedding, "has no condition_embedding"),
         (NoArguments, "is given 2 arguments before its settings and takes 1"),
         (Statistics, r"has torch's BatchNorm2d \('norms.0'\), whose statistics no checkpoint keeps; use"),
+        (
+            Lazy,
+            r"has torch's LazyLinear \('condition_embedding'\), whose weights are not drawn before .*; use the",
+        ),
         (NoDenoiser, "is a NoDenoiser; derive it from conceptlab.denoisers.Denoiser"),
     ):
         monkeypatch.setitem(_DENOISERS._makers, "broken", maker)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
-from conceptlab.denoisers import Denoiser, KeyedDropout, register
+from conceptlab import random
+from conceptlab.denoisers import BatchNorm, Denoiser, KeyedDropout, build, register
 from conceptlab.denoisers.base import SharedEmbedding
+from conceptlab.errors import InputError
 from conceptlab.evaluation import Prompt, generate
 from conceptlab.recipe import Evaluation, Recipe
 from conceptlab.training import Cohort
+from conceptlab.training.own_network import check_own
 from tests.tiny import WORLD, distance
 
 
@@ -121,3 +127,122 @@ def test_what_a_network_makes_no_use_of_stays_as_it_was():
     old, new = cohort.layout.views(before), cohort.layout.views(cohort.weights)
     assert torch.equal(old["denoiser.unused.weight"], new["denoiser.unused.weight"])
     assert not torch.equal(old["denoiser.leave.weight"], new["denoiser.leave.weight"])
+
+
+class Tried(Own):
+    """A network that makes something more at first, and then does something with an image and the embedding."""
+
+    def __init__(
+        self,
+        more: Callable[[], nn.Module | Tensor],
+        does: Callable[[Tried, Tensor, Tensor], Tensor],
+    ) -> None:
+        super().__init__((3, 8, 8), (6,))
+        made = more()
+        if isinstance(made, Tensor):
+            self.register_buffer("more", made)
+        else:
+            self.more = made
+        self.does = does
+        nn.init.zeros_(
+            self.leave.weight
+        )  # as such networks begin; what lies before it must show all the same
+
+    def denoise(self, x: Tensor, time: Tensor, embedding: dict[str, Tensor]) -> Tensor:
+        return super().denoise(self.does(self, x, embedding["shared"]), time, embedding)
+
+
+def tried(
+    more: Callable[[], nn.Module | Tensor], does: Callable[[Tried, Tensor, Tensor], Tensor]
+) -> Callable[[int], Denoiser]:
+    def make(seed: int) -> Denoiser:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return Tried(more, does)
+
+    return make
+
+
+def _nothing() -> Tensor:
+    return torch.zeros(3, 1, 1)
+
+
+def _by_numpy() -> nn.Module:
+    layer = nn.Conv2d(3, 3, 1)
+    layer.weight.data = torch.from_numpy(np.random.default_rng().normal(size=(3, 3, 1, 1))).float()
+    return layer
+
+
+CONDITIONS = torch.eye(6)[:2]
+BROKEN = {
+    "begins with other weights each time": (_by_numpy, lambda it, x, e: it.more(x)),
+    "holds random numbers that are no parameters": (
+        lambda: torch.randn(3, 1, 1),
+        lambda it, x, e: torch.sin(x * it.more),
+    ),
+    "changes its buffer 'more.running_mean' while it trains": (
+        lambda: nn.InstanceNorm2d(3, track_running_stats=True),
+        lambda it, x, e: it.more(x),
+    ),
+    "changes its buffer 'more.parametrizations.weight.0._u'": (
+        lambda: nn.utils.parametrizations.spectral_norm(nn.Conv2d(3, 3, 3, padding=1)),
+        lambda it, x, e: it.more(x),
+    ),
+    "makes of an image what the others in its batch decide": (
+        _nothing,
+        lambda it, x, e: x - x.mean((0, 2, 3), keepdim=True),
+    ),
+    "changes the 'image' that denoise is given": (_nothing, lambda it, x, e: x.mul_(2)),
+    "changes the embedding 'shared' that denoise is given": (
+        _nothing,
+        lambda it, x, e: x + e.mul_(2).sum(),
+    ),
+    "computes something else as a member of a cohort": (
+        lambda: nn.Linear(3, 3),
+        lambda it, x, e: x * it.more.weight.norm(),
+    ),
+    r"fails as a member of a cohort \(RuntimeError: ": (
+        lambda: nn.Conv2d(3, 3, 1),
+        lambda it, x, e: nn.functional.conv2d(x, it.more.weight),
+    ),
+}
+
+
+@pytest.mark.parametrize("told", BROKEN)
+def test_what_cannot_be_a_member_is_refused(told):
+    with pytest.raises(InputError, match=f"^denoiser 'mine' {told}") as refusal:
+        check_own(tried(*BROKEN[told]), "mine", CONDITIONS)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("more", "does"),
+    [
+        (_nothing, lambda it, x, e: x),
+        (lambda: torch.arange(3.0).view(3, 1, 1), lambda it, x, e: x * it.more),
+        (lambda: nn.ParameterList([torch.randn(3, 1, 1)]), lambda it, x, e: torch.sin(x * it.more[0])),
+        (lambda: BatchNorm(3), lambda it, x, e: it.more(x)),
+        (lambda: nn.InstanceNorm2d(3, affine=True), lambda it, x, e: it.more(x)),
+        (lambda: nn.utils.parametrizations.weight_norm(nn.Conv2d(3, 3, 1)), lambda it, x, e: it.more(x)),
+        (lambda: nn.ReLU(inplace=True), lambda it, x, e: it.more(x + e.sum(1)[:, None, None, None])),
+    ],
+)
+def test_what_can_be_a_member_is_let_through(more, does):
+    before = torch.get_rng_state()
+    check_own(tried(more, does), "mine", CONDITIONS)
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"name": "film", "channels": [8, 16]},
+        {"name": "okawa2023", "features": 16, "attention": True},
+        {"name": "park2024", "channels": [16, 32], "dropout": 0.5},
+    ],
+)
+def test_our_own_keep_the_rules(settings):
+    def make(seed: int) -> Denoiser:
+        return build(image_shape=(3, 8, 8), condition_shape=(6,), seed=seed, **settings)
+
+    check_own(make, settings["name"], random.normal(random.key(0, "conditions"), (2, 6)))

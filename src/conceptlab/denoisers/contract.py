@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.dropout import _DropoutNd
+from torch.nn.parameter import is_lazy
 
 from conceptlab.denoisers.base import Denoiser
 from conceptlab.denoisers.dropout import KeyedDropout
@@ -26,7 +27,7 @@ def check_parts(denoiser: Denoiser, name: str) -> None:
         )
     _check_numbers(denoiser, name)
     for path, layer in denoiser.named_modules():
-        if fault := _statistics(layer) or _chance(layer):
+        if fault := _size(layer) or _statistics(layer) or _chance(layer):
             raise InputError(f"denoiser '{name}' has torch's {type(layer).__name__} ('{path}'), {fault}")
 
 
@@ -41,6 +42,12 @@ def _check_numbers(denoiser: Denoiser, name: str) -> None:
                     f"denoiser '{name}': KeyedDropout '{other}' and '{path}' have the number {layer.layer}, and would "
                     "drop the same elements; give each its own"
                 )
+
+
+def _size(layer: nn.Module) -> str:
+    if any(is_lazy(parameter) for parameter in layer.parameters(recurse=False)):
+        return "whose weights are not drawn before it sees an image, by no seed; use the layer that is told its size"
+    return ""
 
 
 def _statistics(layer: nn.Module) -> str:

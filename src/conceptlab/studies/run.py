@@ -26,6 +26,7 @@ from conceptlab.studies.order import Order
 from conceptlab.studies.study import Figure, Results, Study, Tables
 from conceptlab.training import check_data
 from conceptlab.training.cost import check_start, model_flops, world_of
+from conceptlab.training.own_network import check_own
 from conceptlab.training.threads import one_thread
 from conceptlab.worlds import build as build_world
 from conceptlab.worlds.base import check_promises
@@ -170,14 +171,18 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
 
 def _check_network(recipe: Recipe) -> None:
     """Of a network from elsewhere a look at its layers does not tell all."""
-    if not denoisers.is_plugged_in(recipe.denoiser["name"]):
+    name, world = recipe.denoiser["name"], world_of(recipe)
+    if not denoisers.is_plugged_in(name):
         return
-    world = world_of(recipe)
-    built = denoisers.build(
-        **recipe.denoiser, image_shape=world.image_shape, condition_shape=world.condition_shape, seed=0
-    )
+
+    def make(seed: int) -> denoisers.Denoiser:
+        shapes = {"image_shape": world.image_shape, "condition_shape": world.condition_shape}
+        return denoisers.build(**recipe.denoiser, **shapes, seed=seed)
+
+    classes = [next(iter(world.seen)), list(world.seen)[-1]]
     with one_thread():
-        check_chance(built, recipe.denoiser["name"])
+        check_chance(make(0), name)
+        check_own(make, name, torch.stack([world.condition(cls) for cls in classes]))
 
 
 def _check_done(order: Order, store: Store) -> None:
