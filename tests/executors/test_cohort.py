@@ -94,6 +94,27 @@ def test_killed_at_any_moment_the_metrics_are_the_same(whole, tmp_path, monkeypa
     assert mine.read_bytes() == theirs.read_bytes()
 
 
+@pytest.mark.parametrize("lost", ["metrics/00000003.parquet", "checkpoints/00000006.safetensors"])
+def test_what_was_damaged_and_moved_away_is_made_anew(tmp_path, monkeypatch, lost):
+    """It is what an error tells to do. The last state lies behind what is lost, and to go on from there would leave a
+    hole in the metrics, or a checkpoint out."""
+    made, store, original = tiny_recipe(keep=(6,)), Store(tmp_path), MemberWriter.metrics
+
+    def dying(self, step, rows):
+        if step == 12:
+            raise Killed
+        original(self, step, rows)
+
+    monkeypatch.setattr(MemberWriter, "metrics", dying)
+    with pytest.raises(Killed):
+        executors.run([made], store, CPU, ignore)
+    monkeypatch.setattr(MemberWriter, "metrics", original)
+    (store.member_path(made) / lost).unlink()
+    executors.run([made], store, CPU, ignore)
+    assert store.member(made).curves().index.tolist() == [3, 6, 9, 12]
+    assert store.member(made).checkpoint_steps == [6, 12]
+
+
 def test_members_of_cohorts_put_together_anew_go_on_from_where_each_was(whole, tmp_path, monkeypatch):
     """Two were trained together and killed at the last evaluation; then come a third, and one that is ahead."""
     store, (first, second, third) = Store(tmp_path), [tiny_recipe(seed=seed) for seed in range(3)]

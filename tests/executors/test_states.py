@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from threading import Event
 
+import pandas as pd
 import pytest
 import torch
 
 from conceptlab.executors import states
 from conceptlab.executors.states import States
-from conceptlab.store import MemberWriter
+from conceptlab.store import METRIC_COLUMNS, MemberWriter
 from tests.tiny import tiny_recipe
 
 
@@ -26,6 +27,8 @@ class Slow(MemberWriter):
 @pytest.fixture
 def slow(tmp_path) -> Slow:
     writer = Slow(tmp_path / "member", tiny_recipe(), {})
+    for step in (3, 6, 9):  # a state without what was measured before it is none to go on from
+        writer.metrics(step, pd.DataFrame(columns=METRIC_COLUMNS))
     writer.let = Event()
     return writer
 

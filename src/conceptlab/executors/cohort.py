@@ -66,7 +66,7 @@ def run_cohort(recipes: Sequence[Recipe], store: Store, device: torch.device, re
 def _by_state(recipes: Sequence[Recipe], store: Store) -> list[list[Recipe]]:
     """Members that can go on from one step together: a cohort may have been put together anew since they were trained,
     and those that are far ahead of others must not begin with them again."""
-    left = [(recipe, state_steps(store.member_path(recipe)) or {0}) for recipe in recipes]
+    left = [(recipe, state_steps(store.member_path(recipe), recipe) or {0}) for recipe in recipes]
     groups = []
     while left:
         shared = Counter(step for _, steps in left for step in steps)

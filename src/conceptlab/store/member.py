@@ -234,7 +234,7 @@ class MemberWriter:
     # --- the state to resume from -----------------------------------------------------------------------------
 
     def state_steps(self) -> set[int]:
-        return state_steps(self.path)
+        return state_steps(self.path, self.recipe)
 
     def write_state(self, step: int, tensors: dict[str, Tensor]) -> None:
         files.write_tensors(self.path / "checkpoints" / f"state-{step:08d}.safetensors", tensors)
@@ -262,9 +262,14 @@ class MemberWriter:
         self.log(status, **details)
 
 
-def state_steps(path: Path) -> set[int]:
-    """The steps from which a member that is not done can go on."""
-    return {int(state.stem.removeprefix("state-")) for state in _states(path)}
+def state_steps(path: Path, recipe: Recipe) -> set[int]:
+    """The steps from which a member that is not done can go on. What was measured and kept before must be there: a file
+    that was damaged and moved away would be missing in the end, without a word."""
+    measured, kept = _numbered(path / "metrics", ".parquet"), _numbered(path / "checkpoints", ".safetensors")
+    lost = [step for step in recipe.evaluation_steps() if step not in measured]
+    lost += [step for step in recipe.keep if step not in kept]
+    steps = {int(state.stem.removeprefix("state-")) for state in _states(path)}
+    return {step for step in steps if step < min(lost, default=recipe.steps)}
 
 
 def _states(path: Path) -> list[Path]:
