@@ -17,7 +17,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
 from conceptlab.store import FigureRun, Store, find_figures
-from conceptlab.studies import STUDIES, judge_study
+from conceptlab.studies import STUDIES, Order, judge_study
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -109,6 +109,25 @@ def test_every_member_is_found_by_its_recipe():
     for config in configs:
         recipe = Recipe.from_dict(json.loads(config.read_text(encoding="utf-8")))
         assert config.parent.name in recipe.hashes
+
+
+def test_the_commands_that_repeat_park2024_tell_all_that_the_first_one_trains():
+    """What it has trained here, and what figures that came later add to it."""
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    rows = {
+        which: (int(members), int(steps.replace(",", "")))
+        for which, members, steps in re.findall(
+            r"^\| (first|fourth) \| .*? \| (\d+)\b[^|]* \| ([\d,]+) \|",
+            page[page.index("### park2024") : page.index("### okawa2023")],
+            re.MULTILINE,
+        )
+    }
+    (twins,) = re.findall(r"(\d+)\s+members of `twins` \(([\d,]+) model-steps\)", page)
+    told = [*rows.values(), (int(twins[0]), int(twins[1].replace(",", "")))]
+    study = STUDIES["park2024"]
+    planned = Order(study, study.figures, "paper", None, {}).all_recipes()
+    assert sum(members for members, _ in told) == len(planned)
+    assert sum(steps for _, steps in told) == sum(recipe.steps for recipe in planned)
 
 
 def test_no_picture_is_cut_off_at_its_edge(runs):
