@@ -69,7 +69,7 @@ def _curves(left: FigureRun, right: FigureRun) -> Table | None:
     table = _table(
         "accuracy, mean over seeds", "distance", "last common step", "first", "second", "largest gap"
     )
-    joined = means[0].join(means[1], lsuffix="_a", rsuffix="_b", how="inner")
+    joined = means[0].add_suffix("_a").join(means[1].add_suffix("_b"), how="inner")
     for distance, curve in joined.groupby(level="distance"):
         last = curve.iloc[-1]
         gap = (curve["value_a"] - curve["value_b"]).abs().max()
