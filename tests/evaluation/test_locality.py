@@ -94,14 +94,20 @@ def test_what_has_learned_nothing_reaches_no_other_pixel() -> None:
     """Its estimate is still the noisy image, scaled: all response, and none to others."""
     found, places = response(Nothing(), "v", -4.0)
     assert locality.mass_within(found, places, [0]) == [1]
-    assert math.isnan(locality.reach_to_others(found, places))
+    assert locality.pixel_reach(found, places) == 0
 
 
 def test_the_reach_to_others_does_not_hang_on_the_pixel_itself() -> None:
     """Predicting v adds the pixel itself to what a convolution sees; to other pixels its reach is the same."""
     plain, added = response(even(2)), response(even(2), "v", -6.0)
     assert locality.pixel_reach(*added) < 0.5 * locality.pixel_reach(*plain)
-    assert locality.reach_to_others(*added) == pytest.approx(locality.reach_to_others(*plain), rel=1e-4)
+    assert reach_to_others(*added) == pytest.approx(reach_to_others(*plain), rel=1e-4)
+
+
+def reach_to_others(found: Tensor, places: Tensor) -> float:
+    """As figures take the own pixel out of what was measured."""
+    (own,) = locality.mass_within(found, places, [0])
+    return locality.pixel_reach(found, places) / (1 - own)
 
 
 @pytest.mark.parametrize("prediction", ["eps", "v"])

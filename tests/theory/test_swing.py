@@ -41,7 +41,6 @@ def test_moves_below_the_noise_level_do_not_count() -> None:
 def test_rise_at_the_start_or_end_is_no_swing_by() -> None:
     assert not find_swings(_zigzag(1, 2, 0), 0.1).swings_by[0]
     assert not find_swings(_zigzag(2, 0, 1), 0.1).swings_by[0]
-    assert find_swings(_zigzag(2, 0, 1), 0.1).ascents == [1]
 
 
 def test_batch_equals_one_by_one_with_own_levels() -> None:

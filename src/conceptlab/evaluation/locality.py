@@ -96,13 +96,6 @@ def pixel_reach(response: Tensor, places: Tensor) -> float:
     return float(mean / distance.mean())
 
 
-def reach_to_others(response: Tensor, places: Tensor) -> float:
-    """`pixel_reach` of the response to other pixels alone: x̂ holds the noisy pixel itself by construction, the more so
-    the less a network has learned. NaN where there is no other."""
-    (own,) = mass_within(response, places, (0,))
-    return pixel_reach(response, places) / (1 - own) if own < 1 else float("nan")
-
-
 def offset_map(values: Tensor, places: Tensor, radius: int, shown: Tensor | None = None) -> Tensor:
     """Values (n, H, W) as seen from their places (n, 2), averaged: (2·radius+1, 2·radius+1), row and column offset
     from -radius; NaN where every image ends. `shown` (n, H, W) leaves out all other pixels."""

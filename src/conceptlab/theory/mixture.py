@@ -67,10 +67,6 @@ class Mixture:
         assert isinstance(found, Tensor)
         return found
 
-    def responsibilities(self, x: Tensor, sigma: float) -> Tensor:
-        """The probability of every component given x, (…, K)."""
-        return torch.softmax(self._joint_log(x, sigma)[0], dim=-1)
-
     def draw(self, n: int, sigma: float, seed: int) -> Tensor:
         """n points of p_sigma."""
         generator = torch.Generator().manual_seed(seed)

@@ -41,11 +41,6 @@ class Swings:
         return (self.moves < 0).sum(axis=1)
 
     @property
-    def ascents(self) -> Integers:
-        """Number of ascents (B,)."""
-        return (self.moves > 0).sum(axis=1)
-
-    @property
     def largest_ascent(self) -> Floats:
         """Size of the largest ascent (B,); 0 where there is none."""
         return np.nan_to_num(self.moves, nan=0.0).clip(min=0).max(axis=1, initial=0.0)
