@@ -97,20 +97,26 @@ def read_claims(path: str | Path) -> list[Verdict]:
 
 
 def _read_entry(entry: object, where: str) -> Verdict:
+    found: dict[str, Any] = {}
     if isinstance(entry, Mapping):
-        later: dict[str, Any] = {**_LATER, "bound": _bound_in(entry.get("note"))}
-        entry = {**later, **entry}
-    if not isinstance(entry, Mapping) or set(entry) != set(_KEYS):
-        found = set(entry) if isinstance(entry, Mapping) else set()
-        wrong = ", ".join(sorted(map(str, found ^ set(_KEYS))))
+        found = {**_LATER, "bound": _bound_in(entry.get("note")), **entry}
+    if set(found) != set(_KEYS):
+        wrong = ", ".join(sorted(map(str, set(found) ^ set(_KEYS))))
         raise InputError(
             f"{where}: missing or unexpected keys ({wrong}); run the study again to write it anew"
         )
-    numbers = {key: entry[key] for key in ("value", "ci_low", "ci_high", "floor")}
-    counts = (entry["seeds"], entry["censored"], entry["failed"])
-    sound = (
+    if not _is_sound(found):
+        raise InputError(f"{where}: a value has the wrong type; run the study again to write it anew")
+    return Verdict(**found)
+
+
+def _is_sound(entry: Mapping[str, Any]) -> bool:
+    """Is every value of the kind that a verdict has?"""
+    numbers = [entry[key] for key in ("value", "ci_low", "ci_high", "floor")]
+    counts = [entry[key] for key in ("seeds", "censored", "failed")]
+    return (
         all(isinstance(entry[key], str) for key in _TEXTS)
-        and all(number is None or _is_number(number) for number in numbers.values())
+        and all(number is None or _is_number(number) for number in numbers)
         and (entry["why"] is None or isinstance(entry["why"], str))
         and _is_number(entry["threshold"])
         and all(isinstance(count, int) and not isinstance(count, bool) and count >= 0 for count in counts)
@@ -118,9 +124,6 @@ def _read_entry(entry: object, where: str) -> Verdict:
         and entry["strength"] in STRENGTHS
         and entry["bound"] in (None, *BOUNDS)
     )
-    if not sound:
-        raise InputError(f"{where}: a value has the wrong type; run the study again to write it anew")
-    return Verdict(**{str(key): value for key, value in entry.items()})
 
 
 def _bound_in(note: object) -> Bound | None:

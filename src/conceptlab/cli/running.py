@@ -6,7 +6,8 @@ Here and beside it imports lie inside the commands: `conceptlab --help` answers 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from conceptlab.cli import own_data
 from conceptlab.cli.console import ERR, OUT
@@ -14,28 +15,19 @@ from conceptlab.errors import InputError
 
 if TYPE_CHECKING:
     from conceptlab.executors import Place
-    from conceptlab.store import Store
-    from conceptlab.studies import Order
+    from conceptlab.store import FigureRun, Store
+    from conceptlab.studies import Figure, Order, Study
 
 
 def run(options: argparse.Namespace) -> int:
     from conceptlab import executors, studies
-    from conceptlab.claims import render_verdicts
     from conceptlab.cli.settings import parse_settings
-    from conceptlab.report import report
     from conceptlab.store import Store
     from conceptlab.terminal.listing import plan_table
     from conceptlab.terminal.progress import showing_progress
-    from conceptlab.terminal.signatures import signature_table
 
     settings = parse_settings(options.set)
-    if options.study.partition(".")[0] == "custom":
-        study, figures = own_data.custom(options, settings)
-    else:
-        given = [name for name in own_data.OPTIONS if own_data.is_given(getattr(options, name))]
-        if given:
-            raise InputError(f"--{', --'.join(given)}: for `run custom`, not for {options.study}")
-        study, figures = studies.find(options.study)
+    study, figures = _asked_for(options, settings)
     # While members train, the progress shown holds their recipes, too.
     seeds = studies.parse_seeds(options.seeds, copies=1 if options.plan else 2)
     order = studies.Order(study, figures, options.scale, seeds, settings, options.plugin)
@@ -61,14 +53,32 @@ def run(options: argparse.Namespace) -> int:
             ERR.print(f"left out: {study.name}.{figure}, {reason}")
     with showing_progress(order.all_recipes(), store, ERR) as tell:
         runs = studies.run(order, store, where.device, tell, where.train, where.is_here)
+    return _told(options, runs, store.root / study.name / options.scale / "report.html")
+
+
+def _asked_for(options: argparse.Namespace, settings: dict[str, Any]) -> tuple[Study, tuple[Figure, ...]]:
+    from conceptlab import studies
+
+    if options.study.partition(".")[0] == "custom":
+        return own_data.custom(options, settings)
+    if given := [name for name in own_data.OPTIONS if own_data.is_given(getattr(options, name))]:
+        raise InputError(f"--{', --'.join(given)}: for `run custom`, not for {options.study}")
+    return studies.find(options.study)
+
+
+def _told(options: argparse.Namespace, runs: list[FigureRun], page: Path) -> int:
+    """Verdicts and signatures in the terminal, a report on `page`; the exit code."""
+    from conceptlab.claims import render_verdicts
+    from conceptlab.report import report
+    from conceptlab.terminal.signatures import signature_table
+
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     numbers = "–".join(str(n) for n in sorted({len(run.manifest["seeds"]) for run in runs}))
     title = f"{options.study} at {options.scale} scale, {numbers} seed{'' if numbers == '1' else 's'}"
     OUT.print(render_verdicts(verdicts, title, OUT.width))
     if signatures := signature_table(runs):
         OUT.print(signatures)
-    page = report(runs, store.root / study.name / options.scale / "report.html")
-    OUT.print(f"report: {page}")
+    OUT.print(f"report: {report(runs, page)}")
     failed = any(verdict.verdict == "not reproduced" for verdict in verdicts)
     return 3 if options.strict and failed else 0
 

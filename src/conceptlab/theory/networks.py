@@ -102,13 +102,7 @@ def train(
         raise InputError(f"steps to record must lie between 0 and {steps}; got {wanted or 'none'}")
     points = sim.composition()[None] if probes is None else torch.cat([sim.composition()[None], probes])
     weights = initial_weights(network, scale, seeds) if initial is None else list(initial)
-    if [tuple(w.shape) for w in weights] != [
-        (len(seeds), out, into) for into, out in zip(network.widths, network.widths[1:], strict=False)
-    ]:
-        raise InputError(
-            f"initial weights {[tuple(w.shape) for w in weights]} do not fit {network} and the seeds"
-        )
-
+    _check_shapes(weights, network, len(seeds))
     size = samples * sim.cluster_count * sim.dimension * dtype.itemsize
     group = max(1, _DATA_BYTES // size)
     parts = []
@@ -130,6 +124,12 @@ def train(
         ood_loss=ood,
         jacobian=None if jacobians is None else axes.T @ jacobians @ axes,
     )
+
+
+def _check_shapes(weights: Sequence[Tensor], network: Network, seeds: int) -> None:
+    found = [tuple(weight.shape) for weight in weights]
+    if found != [(seeds, out, into) for into, out in zip(network.widths, network.widths[1:], strict=False)]:
+        raise InputError(f"initial weights {found} do not fit {network} and the seeds")
 
 
 def mean_squared_error_rate(lr: float, d: int) -> float:
