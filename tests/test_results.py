@@ -7,11 +7,13 @@ import math
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageOps
 
+from conceptlab.claims import PerSeed, judge
 from conceptlab.probes.detector import shortfall
 from conceptlab.recipe import Recipe
 from conceptlab.report import report
@@ -73,6 +75,27 @@ def test_every_verdict_follows_from_the_tables_with_the_claims_as_they_are(runs,
                 old.kind != "identity"
             ):  # those are errors of rounding, which other processors round otherwise
                 assert math.isclose(old.value, new.value, rel_tol=1e-6, abs_tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("okawa2023.fig9.overwrites", -1, 1),
+        ("okawa2023.sampling.agree", -1, 1),
+        ("park2024.memorisation", 0, math.sqrt(2)),
+        ("park2024.gap", -1, 1),
+        ("bradley2025.locality.conditions", -0.5, 0.5),
+    ],
+)
+def test_no_interval_is_told_beyond_what_can_be(runs, name, low, high):
+    """Neither that a distance is below 0 nor that two shares differ by more than 1."""
+    (verdict,) = [verdict for run in runs for verdict in run.verdicts if verdict.id == name]
+    assert low <= verdict.ci_low <= verdict.ci_high <= high
+    # Two seeds at the ends of what can be have the widest interval there is.
+    (claim,) = [claim for claim in STUDIES[verdict.paper].claims if claim.id == name]
+    ends = replace(claim, measure=lambda tables: PerSeed.exact({0: low, 1: high}))
+    (widest,) = judge([ends], {}, "tiny")
+    assert (widest.ci_low, widest.ci_high) == (low, high)
 
 
 def test_every_detector_that_judged_may_still_judge():

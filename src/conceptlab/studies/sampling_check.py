@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import Claim, accuracy_resolution, value_per_seed
+from conceptlab.claims import DIFFERENCE, Claim, accuracy_resolution, value_per_seed
 from conceptlab.figures.style import FIELD
 from conceptlab.studies.study import Results, Tables
 
@@ -38,6 +38,7 @@ def agreement_claim(study: str) -> Claim:
         side="within",
         # Of a difference of two accuracies at their most uncertain, on as many images.
         resolution=math.sqrt(2) * accuracy_resolution(0.5, IMAGES),
+        limits=DIFFERENCE,
     )
 
 

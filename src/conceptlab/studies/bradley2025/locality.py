@@ -165,6 +165,7 @@ CLAIMS = (
         measure=_decided,
         threshold=0.0,
         side="above",
+        limits=(-0.5, 0.5),  # of a share from one half
     ),
     Claim(
         id=f"{PAPER}.locality.neighbours",

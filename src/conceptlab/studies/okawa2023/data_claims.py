@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from conceptlab.claims import (
+    DIFFERENCE,
     SHARE,
     NoData,
     PerSeed,
@@ -162,7 +163,7 @@ FIG9 = (
         f"fall of the mean accuracy of classes right before {AT}, but the added one, by fine-tuning with 010 or 011, "
         "old data kept",
         measure=_overwritten, threshold=_FORGOTTEN, side="above",
-        resolution=accuracy_resolution(_FORGOTTEN, 4 * _IMAGES),
+        resolution=accuracy_resolution(_FORGOTTEN, 4 * _IMAGES), limits=DIFFERENCE,
     ),
 )  # fmt: skip
 

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import Any
 
-from conceptlab.claims import CORRELATION, SHARE, Claim, accuracy_resolution
+from conceptlab.claims import CORRELATION, DIFFERENCE, SHARE, Claim, accuracy_resolution
 from conceptlab.studies.park2024 import statistics as stats
 from conceptlab.studies.park2024.recipes import SIZES
 from conceptlab.studies.park2024.tables import THRESHOLD
@@ -55,6 +55,7 @@ FIG1 = (
         threshold=0.5,
         side="below",
         resolution=accuracy_resolution(0.5, _IMAGES),
+        limits=(0.0, math.sqrt(2)),  # concept space is a square of side 1
     ),
     _claim(
         "fig1",
@@ -221,6 +222,7 @@ FIG9 = (
         threshold=0.0,
         side="above",
         resolution=accuracy_resolution(0.75, _IMAGES),
+        limits=DIFFERENCE,
     ),
 )
 ELICITATION = tuple(
