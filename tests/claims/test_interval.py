@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -208,6 +210,35 @@ def test_nulls_of_every_shape_are_decided_on_either_side_in_at_most_5_percent(na
     draws = NULLS[name](np.random.default_rng(11), (2000, n))
     p = np.array([student_p(exact(row), 0.0) for row in draws])
     assert ((p <= 0.05).mean(axis=0) <= 0.05).all()
+
+
+# Null distributions as docs/claims.md names them.
+TOLD = {
+    "normal": NULLS["normal"],
+    "Student t, 3 degrees": NULLS["student t, 3 degrees"],
+    "uniform": NULLS["uniform"],
+    "exponential": NULLS["exponential"],
+    "lognormal, σ = .5": NULLS["lognormal"],
+    "at a ceiling, Beta(19, 1)": NULLS["bounded, at a ceiling"],
+    "two narrow humps, half the seeds in each": lambda rng, shape: (
+        rng.integers(0, 2, shape) - 0.5 + rng.normal(0, 0.01, shape)
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOLD)
+def test_the_error_rates_that_are_told_are_the_true_ones(name):
+    text = (Path(__file__).parents[2] / "docs" / "claims.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| {re.escape(name)} \| (.*) \|$", text, re.MULTILINE)
+    told = [[float(rate) for rate in re.findall(r"[\d.]+", cell)] for cell in row.split("|")]
+    draws = 10_000
+    for n, rates in zip((3, 4, 5, 10), told, strict=True):
+        values = TOLD[name](np.random.default_rng(14), (draws, n))
+        found = np.mean([np.array(student_p(exact(one), 0.0)) <= 0.05 for one in values], axis=0)
+        # Four standard errors, and what is lost to rounding.
+        allowed = 4 * np.sqrt(found * (1 - found) / draws) + 0.0005
+        assert (np.abs(np.array(rates) / 100 - found) <= allowed).all(), (n, rates, found)
 
 
 @pytest.mark.parametrize("n", [5, 6, 7, 8, 10, 20])
