@@ -118,6 +118,29 @@ def test_what_is_no_part_of_its_kind_is_told_when_it_is_made(made, what):
         registry.make("other")
 
 
+def test_a_class_of_another_kind_is_told_before_it_is_given_what_it_does_not_take():
+    registry: Registry[Part] = Registry("gadget", Part)
+    registry.register("alien")(type("Alien", (), {}))
+    with pytest.raises(
+        InputError, match=r"^gadget 'alien' is a Alien; derive it from tests\.test_registry\.Part$"
+    ):
+        registry.make("alien", 1, 2)
+
+
+class Passing:
+    """As one derives from a part that is there: whatever comes is passed on."""
+
+    def __init__(self, *arguments: int, **settings: int) -> None:
+        self.given = arguments, settings
+
+
+def test_a_part_that_passes_on_what_it_is_given_is_given_its_settings():
+    registry: Registry[Passing] = Registry("gadget", Passing)
+    registry.register("mine")(Passing)
+    assert registry.make("mine", 1, 2, size=3).given == ((1, 2), {"size": 3})
+    assert registry.make("mine", size=3).given == ((), {"size": 3})
+
+
 @pytest.mark.parametrize(
     ("registry", "base"),
     [

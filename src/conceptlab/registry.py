@@ -21,6 +21,10 @@ T = TypeVar("T")
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
+# The kinds of parameters that take an argument by its place.
+_PLACES = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
 class Registry(Generic[T]):
     """Makers of one kind of part, by name. `kind` is the word used in error messages, `base` what every part derives
     from, if there is such a class."""
@@ -58,11 +62,16 @@ class Registry(Generic[T]):
         maker = self._makers[name]
         if lacking := sorted(getattr(maker, "__abstractmethods__", ())):
             raise InputError(f"{self.kind} '{name}' lacks {', '.join(lacking)}; define each in its class")
+        if isinstance(maker, type) and self.base is not None and not issubclass(maker, self.base):
+            raise self._alien(
+                name, f"a {maker.__name__}"
+            )  # before it is given arguments that it may not take
         parameters = list(inspect.signature(maker).parameters.values())
         _check_arguments(parameters, len(arguments), f"{self.kind} '{name}'")
-        parameters = parameters[len(arguments) :]
-        known = [parameter.name for parameter in parameters]
+        given = [parameter for parameter in parameters if parameter.kind in _PLACES][: len(arguments)]
+        parameters = [parameter for parameter in parameters if parameter not in given]
         open_ended = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+        known = [p.name for p in parameters if p.kind in (*_PLACES, p.KEYWORD_ONLY)]
         for setting in settings:
             if setting not in known and not open_ended:
                 raise unknown("setting", setting, known, where=f"{self.kind} '{name}'")
@@ -85,17 +94,19 @@ class Registry(Generic[T]):
     def _derived(self, made: T, name: str) -> T:
         """Stop if a plug-in made something else: it would show deep inside a run, when the first method is missing."""
         if self.base is not None and not isinstance(made, self.base):
-            what = "None" if made is None else f"a {type(made).__name__}"
-            # A room shows its base class, whichever of its files that lies in.
-            room = ".".join(self.base.__module__.split(".")[:2])
-            raise InputError(f"{self.kind} '{name}' is {what}; derive it from {room}.{self.base.__name__}")
+            raise self._alien(name, "None" if made is None else f"a {type(made).__name__}")
         return made
+
+    def _alien(self, name: str, what: str) -> InputError:
+        assert self.base is not None
+        # A room shows its base class, whichever of its files that lies in.
+        room = ".".join(self.base.__module__.split(".")[:2])
+        return InputError(f"{self.kind} '{name}' is {what}; derive it from {room}.{self.base.__name__}")
 
 
 def _check_arguments(parameters: Sequence[inspect.Parameter], given: int, part: str) -> None:
     """Stop unless a part takes as many arguments by their place as it is given; a plug-in may forget them."""
-    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    takes = sum(parameter.kind in places for parameter in parameters)
+    takes = sum(parameter.kind in _PLACES for parameter in parameters)
     if takes < given and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         raise InputError(
             f"{part} is given {given} arguments before its settings and takes {takes} in all; "
