@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
+from conceptlab.denoisers import _DENOISERS
+from conceptlab.denoisers.film import Film
 from conceptlab.errors import InputError
 from conceptlab.evaluation import Prompt, generate
 from conceptlab.recipe import Optimiser, Recipe
@@ -117,6 +120,28 @@ def test_a_frozen_embedding_stays_and_the_rest_moves():
     assert frozen
     assert all(torch.equal(before[name], after[name]) for name in frozen)
     assert any(not torch.equal(before[name], after[name]) for name in before if name not in frozen)
+
+
+class Spare(Film):
+    """It has layers that it does not use: one that would be stacked, and one that would not."""
+
+    def __init__(self, *shapes, **settings) -> None:
+        super().__init__(*shapes, **settings)
+        self.spare, self.spare_too = nn.Linear(3, 3), nn.ConvTranspose2d(3, 3, 1)
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_layers_that_are_not_used_take_nothing_from_what_the_others_learn(monkeypatch, members):
+    monkeypatch.setitem(_DENOISERS._makers, "spare", Spare)
+    views = []
+    for name in ("film", "spare"):
+        part = {"name": name, "channels": [8, 16]}
+        cohort = Cohort([recipe(denoiser=part, seed=seed) for seed in range(members)])
+        cohort.advance(3)
+        views.append(cohort.layout.views(cohort.weights[-1]))
+    plain, spare = views
+    assert len(spare) == len(plain) + 4
+    assert all(torch.allclose(plain[name], spare[name], atol=1e-6) for name in plain)
 
 
 def test_going_on_from_a_state_is_bit_identical():

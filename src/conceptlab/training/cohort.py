@@ -110,10 +110,10 @@ class Cohort:
         keys, *batch = self._draw()
         state = self._held or self._parameters()
         losses = self._losses(state, keys, *batch)
-        # The members do not touch each other, so the gradient of the sum holds the gradient of each. A weight that the
-        # network makes no use of has none.
+        # The members do not touch each other, so the gradient of the sum holds the gradient of each. A layer that a
+        # network has and does not use has none, which counts as zero.
         trained = [state[name] for name in self.trained]
-        gradients = torch.autograd.grad(losses.sum(), trained, allow_unused=True)
+        gradients = torch.autograd.grad(losses.sum(), trained, materialize_grads=True)
         gradient = self._joined(gradients)
         now = at_step(self.hyperparameters, self.step, rate_factor(self.recipe, self.step))
         self._update(self.weights, gradient, self.mean, self.square, self.ema, self.mask, now)
@@ -127,14 +127,12 @@ class Cohort:
             state[name].requires_grad_()
         return state
 
-    def _joined(self, gradients: tuple[Tensor | None, ...]) -> Tensor:
-        """The gradients of all parameters as a matrix like that of the weights; zero where there is none."""
+    def _joined(self, gradients: tuple[Tensor, ...]) -> Tensor:
+        """The gradients of all parameters as a matrix like that of the weights."""
         if self._gradient is None:
-            found = {name: part for name, part in zip(self.trained, gradients) if part is not None}
-            return self.layout.gather(found, self.weights)
+            return self.layout.gather(dict(zip(self.trained, gradients)), self.weights)
         for place, gradient in zip(self._places, gradients):
-            if gradient is not None:
-                place.copy_(gradient)
+            place.copy_(gradient)
         return self._gradient
 
     def _draw_batch(self) -> tuple[Tensor, ...]:
