@@ -37,7 +37,10 @@ def _named(*sides: Sequence[FigureRun]) -> list[dict[str, FigureRun]]:
 
 
 def _table(title: str, *columns: str) -> Table:
-    return Table(*columns, title=title, title_justify="left")
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")  # two paths cut short might read alike
+    return table
 
 
 def _settings(name: str, left: FigureRun, right: FigureRun) -> Table:
@@ -63,11 +66,12 @@ def _values(run: FigureRun) -> dict[str, set[str]]:
 
 def _curves(left: FigureRun, right: FigureRun) -> Table | None:
     """Mean accuracy over seeds by distance at the last common step, and the largest gap on the way."""
-    means = [_mean_curves(run) for run in (left, right)]
+    measure, told = _judged(left, right)
+    means = [_mean_curves(run, measure) for run in (left, right)]
     if any(mean.empty for mean in means):
         return None
     table = _table(
-        "accuracy, mean over seeds", "distance", "last common step", "first", "second", "largest gap"
+        f"{told}, mean over seeds", "distance", "last common step", "first", "second", "largest gap"
     )
     joined = means[0].add_suffix("_a").join(means[1].add_suffix("_b"), how="inner")
     for distance, curve in joined.groupby(level="distance"):
@@ -80,11 +84,21 @@ def _curves(left: FigureRun, right: FigureRun) -> Table | None:
     return table
 
 
-def _mean_curves(run: FigureRun) -> pd.DataFrame:
+def _judged(left: FigureRun, right: FigureRun) -> tuple[str, str]:
+    """The measure to compare, and in words: where both runs are about real images, what their claims rest on."""
+    corrected = [
+        not run.metrics.empty and "corrected" in set(run.metrics["measure"]) for run in (left, right)
+    ]
+    if all(corrected):
+        return "corrected", "corrected accuracy"
+    return "accuracy", "accuracy as the probe reads" if any(corrected) else "accuracy"
+
+
+def _mean_curves(run: FigureRun, measure: str) -> pd.DataFrame:
     metrics = run.metrics
     if metrics.empty:
         return metrics
-    rows = metrics.query("measure == 'accuracy' and variable == '' and weights == 'raw'")
+    rows = metrics.query("measure == @measure and variable == '' and weights == 'raw'")
     return rows.groupby(["distance", "step"])[["value"]].mean()
 
 
