@@ -114,6 +114,25 @@ def test_a_finished_member_without_its_configuration_is_damaged(tmp_path):
         Member(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("config.json", lambda path: Member(path)),
+        ("metrics.parquet", lambda path: Member(path).metrics),
+        ("checkpoints/00000100.safetensors", lambda path: Member(path).weights()),
+    ],
+)
+def test_what_no_run_makes_again_in_a_finished_member_sends_the_whole_member_away(tmp_path, name, read):
+    """A member that is done is not looked into: with the damaged file alone gone, `run` would train nothing."""
+    recipe = synthetic.recipe(0)
+    synthetic.member(Store(tmp_path), recipe)
+    path = tmp_path / "members" / recipe.hash
+    (path / name).parent.mkdir(exist_ok=True)
+    (path / name).write_text("no")
+    with pytest.raises(InputError, match=rf"{name} is damaged .*; move {path} away and run again$"):
+        read(path)
+
+
 def test_a_configuration_that_belies_the_name_of_its_folder_is_refused(tmp_path):
     recipe = tiny_recipe()
     path = tmp_path / "members" / recipe.hash

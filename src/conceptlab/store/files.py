@@ -92,20 +92,21 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path} cannot be read as text ({first_line(error)}); save it as UTF-8") from error
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, part_of: Path | None = None) -> Any:
+    """`part_of`: the folder that is to be made anew, where one cannot go on with the file alone gone."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path} is missing; is {path.parent} a run folder?") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
+        raise _damaged(path, part_of, error) from error
 
 
 def write_table(path: Path, table: pd.DataFrame) -> None:
     write_atomically(path, lambda temporary: table.to_parquet(temporary, index=False))
 
 
-def read_table(path: Path) -> pd.DataFrame:
+def read_table(path: Path, part_of: Path | None = None) -> pd.DataFrame:
     if path.is_dir():  # which would be read as a table in parts
         raise InputError(f"{path} is a folder, not a table; move it away and run again")
     try:
@@ -113,7 +114,7 @@ def read_table(path: Path) -> pd.DataFrame:
     except FileNotFoundError:
         raise InputError(f"{path} is missing; is {path.parent} the folder of a finished member?") from None
     except (OSError, ValueError) as error:  # pyarrow's errors are ValueErrors
-        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
+        raise _damaged(path, part_of, error) from error
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, str] | None = None) -> None:
@@ -121,13 +122,17 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str,
     write_atomically(path, lambda temporary: save_file(held, temporary, metadata=dict(notes or {})))
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
+def read_tensors(path: Path, part_of: Path | None = None) -> dict[str, Tensor]:
     try:
         return load_file(path)
     except FileNotFoundError:
         raise InputError(f"{path} is missing") from None
     except (SafetensorError, OSError, ValueError) as error:
-        raise InputError(f"{path} is damaged ({first_line(error)}); move it away and run again") from error
+        raise _damaged(path, part_of, error) from error
+
+
+def _damaged(path: Path, part_of: Path | None, error: Exception) -> InputError:
+    return InputError(f"{path} is damaged ({first_line(error)}); move {part_of or 'it'} away and run again")
 
 
 def write_sheet(path: Path, images: Tensor) -> None:

@@ -46,7 +46,7 @@ class Member:
             raise InputError(
                 f"{self.path} holds no member (config.json is missing): not trained yet, or not kept; run its study"
             )
-        data = files.read_json(config)
+        data = files.read_json(config, part_of=self.path)
         try:
             self.recipe = Recipe.from_dict(data)
         except InputError as error:
@@ -117,7 +117,7 @@ class Member:
         return pd.concat(parts, ignore_index=True) if parts else _no_metrics()
 
     def _checked(self, path: Path) -> pd.DataFrame:
-        table = files.read_table(path)
+        table = files.read_table(path, part_of=self.path)
         if lacking := [name for name in METRIC_COLUMNS if name not in table.columns]:
             raise self._damaged(path, f"it lacks the columns {', '.join(lacking)}")
         return table
@@ -143,7 +143,8 @@ class Member:
     def weights(self, step: int | None = None) -> dict[str, Tensor]:
         """The tensors of a checkpoint: `raw.denoiser.…`, and `ema.…` where an average was kept."""
         step = self.checkpoint(step)
-        return files.read_tensors(self.path / "checkpoints" / f"{step:08d}.safetensors")
+        path = self.path / "checkpoints" / f"{step:08d}.safetensors"
+        return files.read_tensors(path, part_of=self.path)
 
     def checkpoint(self, step: int | None = None) -> int:
         """The step of a kept checkpoint, the last by default."""
