@@ -241,6 +241,8 @@ def test_a_world_of_one_s_own_is_tried_before_anything_is_trained(place, monkeyp
             "--set train: what is shown is said by --train",
         ),
         (["--world", "circels"], "did you mean 'circles'"),
+        (["--world", "folder"], "world 'folder' is made of images on a disk: name them with --data PATH"),
+        (["--world", "dsprites", "--plan"], "world 'dsprites' is made of images on a disk"),
         (["--world", "circles", "--train", "00", "--test", "00"], "is in --train and in --test"),
         (["--world", "circles", "--train", "03"], "unknown value"),
         (["--world", "circles", "--train", "00:many"], "00:many: after the colon write how many images"),

@@ -98,6 +98,11 @@ class LabelledWorld(World):
     def _settle(self) -> None:
         """Make settings from JSON hashable, and check them."""
         freeze_fields(self)
+        if not self.variables:
+            raise InputError(
+                f"world '{self.name}' is made of images on a disk: name them with --data PATH in place of --world, or "
+                "in Python with conceptlab.worlds.open_data"
+            )
         checks.pairs(self.name, "variables", self.variables)
         for name, values in self.variables:
             checks.pairs(self.name, f"variables[{name}]", values, least=2)
