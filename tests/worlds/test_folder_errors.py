@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import unicodedata
 from pathlib import Path
 
@@ -212,6 +213,27 @@ def test_a_bin_without_images_cannot_be_left_out_but_cut_elsewhere(folder):
 def test_bins_are_named_with_the_digits_that_tell_them_apart(text, names):
     table = pd.DataFrame({"place": range(12000, 12031)})
     assert [name for name, _ in resolve([text], table, "table.csv")[0][1]] == names
+
+
+@pytest.mark.parametrize(
+    ("column", "ways"),
+    [
+        ([f"{number / 7:.3f}" for number in range(700, 740)], 3),
+        ([f"{number:.3f}" for number in range(-20, 20)], 3),
+        ([f"cat {number:02d}" for number in range(40)], 2),
+    ],
+)
+def test_each_way_that_is_told_to_come_to_few_values_can_be_gone(column, ways):
+    table = pd.DataFrame({"what": column})
+    with pytest.raises(InputError, match="'what' has 40 different values") as caught:
+        resolve(["what"], table, "table.csv")
+    told = re.findall(r"'(what[^']+)'", str(caught.value))
+    assert len(told) == ways
+    for text in told:
+        variables = resolve([text], table, "table.csv")
+        labels = labels_of(variables, table)[:, 0]
+        assert {0, 1} <= set(labels.tolist())
+        assert len(variables[0][1]) == 2
 
 
 @pytest.mark.parametrize("resolution", [0, -3])

@@ -175,11 +175,18 @@ def _resolve(text: str, table: pd.DataFrame, where: str) -> tuple[str, tuple[Val
         return head, _each_once(text, tuple(_named(text, part) for part in names.split(",")))
     values = _in_order(texts_of(column).dropna().unique().tolist())
     if len(values) > MOST_VALUES:
-        raise InputError(
-            f"{where}: '{head}' has {len(values)} different values; bin it, e.g. '{head}/2' for two bins of equal "
-            f"count, '{head}@0.5' to cut numbers at 0.5, or '{head}={values[0]},{values[1]}' to choose values"
-        )
+        raise InputError(f"{where}: '{head}' has {len(values)} different values; {_fewer(head, values)}")
     return head, tuple((value, (value,)) for value in values)
+
+
+def _fewer(name: str, values: list[str]) -> str:
+    """How to come to a few values: numbers can be cut, words only chosen or put together."""
+    numbers = pd.to_numeric(pd.Series(values, dtype=object), errors="coerce")
+    choice = f"'{name}={values[0]},{values[1]}' to choose values"
+    if numbers.notna().all():
+        cut = values[len(values) // 2]  # they are in their order
+        return f"bin it, e.g. '{name}/2' for two bins of equal count, '{name}@{cut}' to cut at {cut}, or {choice}"
+    return f"write {choice}, or '{name}=one:{values[0]}+{values[1]},other:{values[2]}' to put some together"
 
 
 def _in_order(texts: list[str]) -> list[str]:
