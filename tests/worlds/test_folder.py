@@ -288,3 +288,17 @@ def test_links_are_followed_to_listed_images_and_nowhere_else(tmp_path):
         (tmp_path / place / "new.png").write_bytes(b"")
     open_data(folder, DataOptions(variables=VARIABLES), told.append)
     assert told == [f"not listed in {folder / 'labels.csv'}, so left out: 1 image (pictures/new.png)"]
+
+
+def test_columns_that_cannot_be_halved_are_not_advised(tmp_path):
+    """A column that is mostly zero has no median above its least number, and one with an infinite number is none."""
+    folder = write_folder(tmp_path / "data", everything(4))
+    table = pd.read_csv(folder / "labels.csv")
+    rare = [0.0] * 20 + list(range(1, 13))
+    write_table(folder / "labels.csv", table.assign(rare=rare, endless=[*range(31), "inf"]))
+    told: list[str] = []
+    open_data(folder, DataOptions(), told.append)
+    assert told == [
+        "taken for variables: shape, size, colour; to take others, too, name all, e.g. --variables "
+        "shape size colour radius/2"
+    ]

@@ -55,7 +55,13 @@ def passed_over(table: pd.DataFrame, suggested: Sequence[str]) -> list[str]:
     few = [name for name in suggest(table, len(table.columns)) if name not in suggested]
     others = [str(name) for name in table.columns if name not in (*suggested, *few)]
     plain = [name for name in others if _several(table[name]) is None and table[name].nunique() > 1]
-    return few + [f"{name}/2" for name in plain if pd.to_numeric(table[name], errors="coerce").notna().all()]
+    return few + [f"{name}/2" for name in plain if _can_be_halved(table[name])]
+
+
+def _can_be_halved(column: pd.Series) -> bool:
+    """Whether two bins of about as many numbers each are possible: of a column that is mostly zero they are not."""
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(float)
+    return bool(np.isfinite(numbers).all() and np.median(numbers) > numbers.min())
 
 
 def column_of(table: pd.DataFrame, name: str, where: str) -> pd.Series:
