@@ -309,6 +309,29 @@ def test_the_designer_follows_counts_and_values(browser: Browser) -> None:
     assert browser.errors() == []
 
 
+def test_the_designer_draws_new_classes_as_large_as_old_ones_from_where_the_reader_looks(
+    browser: Browser,
+) -> None:
+    """Plotly would halve the labels that are new to a space; one that is made anew is right."""
+    browser.open("/designer", "#designer-graph .js-plotly-plot .gl-container canvas")
+    plot = "document.querySelector('#designer-graph .js-plotly-plot')"
+    box = browser.driver.find_element(By.CSS_SELECTOR, ".graph:has(#designer-graph)")
+    box.send_keys(Keys.ARROW_LEFT)
+    eye = f"{plot}._fullLayout.scene.camera.eye.x"
+    browser.wait(f"{eye} !== 1.45")
+    turned = browser.js(eye)
+    known = f"{plot}.data.flatMap((trace) => trace.text ?? [])"
+    for click, codes in (("//label[contains(., 'green')]", 12), ("//*[@id='designer-all']", 12)):
+        browser.driver.execute_script(f"window.scene = {plot}._fullLayout.scene._scene")
+        browser.driver.execute_script(f"window.labels = {known}.length")
+        browser.driver.find_element(By.XPATH, click).click()
+        browser.wait(f"{known}.length === {codes} && document.querySelectorAll('.tiles img').length === 12")
+        browser.wait("document.querySelectorAll('._dash-loading, ._dash-loading-callback').length === 0")
+        browser.wait(f"({plot}._fullLayout.scene._scene !== window.scene) === (window.labels !== {codes})", 5)
+        assert browser.js(eye) == pytest.approx(turned)
+    assert browser.errors() == []
+
+
 @pytest.mark.parametrize("name", ["shape", "size", "colour"])
 def test_the_lesson_multiplies(browser: Browser, name: str) -> None:
     browser.open("/lesson", "#lesson-sheet[src^='data:image']")

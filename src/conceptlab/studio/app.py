@@ -143,7 +143,7 @@ def _colour_charts(app: Dash) -> None:
     """Charts in the colours of the page, also when it becomes light or dark (`assets/studio.js` tells the store)."""
     for name in GRAPHS:
         app.clientside_callback(
-            """function (chart) { return chart ? window.theme.chart(chart) : window.dash_clientside.no_update; }""",
+            f"""function (chart) {{ return window.studio.paint("{name}", chart); }}""",
             Output(name, "figure"),
             Input(f"{name}-chart", "data"),
             Input("scheme", "data"),

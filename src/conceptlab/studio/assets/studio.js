@@ -109,8 +109,23 @@ window.studio = (() => {
     window.Plotly.relayout(plot, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + move[1] } });
   });
 
+  // A chart in the colours of the page. Plotly draws labels that a space did not have before at half their size
+  // (plotly.js#5754): one with new labels is made anew, and looked at from where the reader was.
+  const labels = (chart) => chart.data.filter((trace) => trace.type === "scatter3d").flatMap((trace) => trace.text ?? []);
+  const paint = (id, chart) => {
+    if (!chart) return skip();
+    const painted = window.theme.chart(chart);
+    const plot = document.querySelector(`#${id} .js-plotly-plot`);
+    const camera = plot?._fullLayout?.scene?.camera;
+    if (!camera) return painted;
+    const [had, { uirevision, scene }] = [new Set(labels(plot)), painted.layout];
+    const kept = scene && uirevision !== undefined && plot.layout.uirevision === uirevision;
+    if (labels(chart).some((label) => !had.has(label))) window.Plotly.purge(plot);
+    return kept ? { ...painted, layout: { ...painted.layout, scene: { ...scene, camera } } } : painted;
+  };
+
   // Charts are coloured anew when the page becomes light or dark.
   window.theme.onChange(() => window.dash_clientside.set_props("scheme", { data: Date.now() }));
 
-  return { sheet, play, axesOfClass, entriesOfAxes };
+  return { sheet, play, paint, axesOfClass, entriesOfAxes };
 })();
