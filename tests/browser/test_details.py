@@ -175,6 +175,26 @@ def test_a_run_that_is_deleted_while_it_is_open_is_told_of(
         aside.rename(begun.path)
 
 
+def test_a_studio_that_does_not_answer_is_told_of(browser: Browser) -> None:
+    """What the sliders ask for is not drawn then, and links lead nowhere."""
+    network = {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    shown = "!!document.querySelector('.silent')?.checkVisibility()"
+    browser.open(PROMPT, DRAWN)
+    browser.wait("document.querySelector('#prompt-state').textContent.includes('images in')")
+    assert not browser.js(shown)
+    browser.driver.execute_cdp_cmd("Network.enable", {})
+    browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": True})
+    try:
+        browser.slide(slider("prompt", "axis", "colour"), 3)
+        browser.wait(shown, 10)
+        assert "does not answer" in browser.js("document.querySelector('.silent').textContent")
+    finally:
+        browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {**network, "offline": False})
+    browser.slide(slider("prompt", "axis", "colour"), 2)
+    browser.wait(f"!{shown}", 10)
+    browser.errors()  # of the requests that failed
+
+
 @pytest.mark.parametrize("address", ["/run/nonsense", "/prompt/nonsense", "/run/%E0%A4%A", "/nowhere?x=%"])
 def test_an_address_that_leads_nowhere_says_so(browser: Browser, address: str) -> None:
     browser.open(address, "main h1")

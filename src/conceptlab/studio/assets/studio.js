@@ -109,6 +109,28 @@ window.studio = (() => {
     window.Plotly.relayout(plot, { "scene.camera.eye": { x: eye.x * cos - eye.y * sin, y: eye.x * sin + eye.y * cos, z: eye.z + move[1] } });
   });
 
+  // A studio that was ended does not answer, and the page would go on showing what was asked for before. What a browser
+  // breaks off itself, as when another page is opened, is no sign of that.
+  const silent = Object.assign(element("p", "problem silent"), { role: "alert", hidden: true });
+  silent.append(
+    element("span", "mark", "!"),
+    "The studio does not answer. If it was ended, start it again; then reload this page.",
+  );
+  const ask = window.fetch;
+  window.fetch = async (...given) => {
+    try {
+      const answer = await ask(...given);
+      silent.hidden = true;
+      return answer;
+    } catch (error) {
+      if (error.name !== "AbortError") {
+        silent.hidden = false;
+        document.body.append(silent);
+      }
+      throw error;
+    }
+  };
+
   // A chart in the colours of the page. Plotly draws labels that a space did not have before at half their size
   // (plotly.js#5754): one with new labels is made anew, and looked at from where the reader was.
   const labels = (chart) => chart.data.filter((trace) => trace.type === "scatter3d").flatMap((trace) => trace.text ?? []);
