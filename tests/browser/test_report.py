@@ -243,5 +243,7 @@ def test_paper_is_white_and_shows_every_chart_and_column(driver: WebDriver, tmp_
             assert browser.js(
                 "document.querySelector('.verdicts').getBoundingClientRect().right <= innerWidth"
             )
+            seen = "['member', 'now', 'play', 'step'].map((name) => document.querySelector(`[data-${name}]`)"
+            assert browser.js(f"{seen}.checkVisibility()).join()") == "true,true,false,false"
         finally:
             driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
