@@ -9,9 +9,12 @@ import pytest
 from selenium.webdriver.remote.webdriver import WebDriver
 
 from conceptlab.report import report
+from conceptlab.report.inspection import inspection_page
+from conceptlab.worlds.inspection import inspect
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import CONTRAST, PAGES, RUN
 from tests.figures import synthetic
+from tests.image_folder import everything, opened, write_folder
 
 GROUND = "getComputedStyle(document.body).backgroundColor"
 INK = "getComputedStyle(document.documentElement).getPropertyValue('--ink').trim()"
@@ -86,6 +89,19 @@ def test_the_report_can_be_read_and_its_charts_follow(driver: WebDriver, tmp_pat
         dark = browser.js(INK)
     browser.wait(f"({font}) === {INK} && {INK} !== '{dark}'")
     assert browser.errors() == []
+
+
+def test_a_picture_and_the_white_around_it_are_one_paper(driver: WebDriver, tmp_path: Path) -> None:
+    """The graph of an inspection is narrower than its frame."""
+    found = inspect(opened(write_folder(tmp_path / "data", everything(4))))
+    browser = Browser(driver, "")
+    with browser.dark():
+        page = inspection_page(found, tmp_path / "inspection.html", "conceptlab run custom")
+        browser.open(page.as_uri(), ".graph img")
+        looks = (
+            "['.graph', '.graph img'].map((name) => getComputedStyle(document.querySelector(name)).filter)"
+        )
+        assert browser.js(looks) == ["brightness(0.9)", "none"]
 
 
 @pytest.mark.parametrize(
