@@ -250,6 +250,23 @@ def test_a_member_that_diverges_is_marked_and_the_others_go_on(tmp_path, caplog)
     assert f"member {wild.hash} (seed 0) failed: the training loss is not finite at step 3" in caplog.messages
 
 
+def test_a_member_whose_last_step_ruined_it_has_failed(tmp_path, monkeypatch, caplog):
+    """Its losses were fine, and what it draws, which is nothing, must not count as what it learned."""
+    advance, made = Cohort.advance, [tiny_recipe(), tiny_recipe(seed=1)]
+
+    def ruinous(self, steps):
+        advance(self, steps)
+        if int(self.step) == 12:
+            self.weights[1] = torch.nan
+
+    executors.prepare_probe(Store(tmp_path), made[0].world, made[0].evaluation.probe, judges=True)
+    monkeypatch.setattr(Cohort, "advance", ruinous)
+    executors.run_cohort(made, Store(tmp_path), CPU, ignore)
+    assert [Store(tmp_path).member(each).status for each in made] == ["complete", "failed"]
+    assert "(seed 1) failed: the weights are not finite at step 12" in caplog.text
+    assert Store(tmp_path).member(made[1]).metrics["step"].max() == 9
+
+
 def test_when_the_last_member_has_failed_no_more_steps_are_made(tmp_path, monkeypatch):
     wild, store, made, told = tiny_recipe(optimiser=Optimiser(learning_rate=1e30)), Store(tmp_path), [], []
     executors.prepare_probe(store, wild.world, wild.evaluation.probe, judges=True)

@@ -142,16 +142,13 @@ class _Run:
             self.report([w.recipe.hash for w in self.writers], stride)
 
     def _evaluate(self, step: int, losses: Sequence[float]) -> None:
-        for index in [i for i in self.alive if not math.isfinite(losses[i])]:
-            reason = "the training loss is not finite"
-            self.states.wait()  # a member that ended keeps none
-            self.writers[index].finish("failed", step=step, seconds=self._seconds(), reason=reason)
-            self.alive.remove(index)
-            writer = self.writers[index]
-            LOG.warning(
-                "member %s (seed %d) failed: %s at step %d",
-                writer.path.name, writer.recipe.seed, reason, step,
-            )  # fmt: skip
+        # A step shows in the loss of the next one. A sum tells of all weights, and takes no memory.
+        finite = self.cohort.weights.sum(1).isfinite().tolist()
+        for index in list(self.alive):
+            if not math.isfinite(losses[index]):
+                self._fail(index, step, "the training loss is not finite")
+            elif not finite[index]:
+                self._fail(index, step, "the weights are not finite")
         if not self.alive:
             return
         self._watch(step, losses)
@@ -173,6 +170,15 @@ class _Run:
         spent = {name: round(seconds, 3) for name, seconds in spent.items()}
         for index in self.alive:
             self.writers[index].log("evaluated", step=step, loss=losses[index], seconds=spent)
+
+    def _fail(self, index: int, step: int, reason: str) -> None:
+        writer = self.writers[index]
+        self.states.wait()  # a member that ended keeps none
+        writer.finish("failed", step=step, seconds=self._seconds(), reason=reason)
+        self.alive.remove(index)
+        LOG.warning(
+            "member %s (seed %d) failed: %s at step %d", writer.path.name, writer.recipe.seed, reason, step
+        )
 
     def _watch(self, step: int, losses: Sequence[float]) -> None:
         """Warn of losses that grow out of all proportion: such a member ends, but its results are worth nothing."""

@@ -100,7 +100,7 @@ class Member:
 
     @property
     def status(self) -> str:
-        """`complete`, `failed` (its loss was not finite), or `unfinished`."""
+        """`complete`, `failed` (its loss or its weights were not finite), or `unfinished`."""
         return self.outcome.get("status", "unfinished")
 
     @property
