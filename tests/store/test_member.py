@@ -44,6 +44,18 @@ def test_what_a_killed_writer_had_begun_goes_when_the_member_is_taken_up_again(t
     assert Member(path).sample_steps == [50]
 
 
+@pytest.mark.parametrize("cut", [0, 1, 20])
+def test_a_line_that_a_crash_cut_off_is_not_added_to(tmp_path, cut):
+    recipe, log = synthetic.recipe(0), tmp_path / "member" / "log.jsonl"
+    first = MemberWriter(log.parent, recipe, {})
+    first.log("started", step=0)
+    first.log("evaluated", step=50)
+    log.write_bytes(log.read_bytes()[: -cut or None])
+    MemberWriter(log.parent, recipe, {}).log("resumed", step=50)
+    events = [line["event"] for line in Member(log.parent).log()]
+    assert events == ["started", *([] if cut else ["evaluated"]), "resumed"]
+
+
 def test_a_finished_member_without_its_metrics_is_damaged_not_empty(tmp_path):
     recipe = synthetic.recipe(0)
     synthetic.member(Store(tmp_path), recipe, steps=(50, 100))

@@ -63,6 +63,17 @@ def append_line(path: Path, line: str) -> None:
         raise unwritten(path, error) from error
 
 
+def drop_half_line(path: Path) -> None:
+    """Take away what is left of a last line that a crash of the machine cut off: the next would be added to it."""
+    written = path.read_bytes() if path.exists() else b""
+    whole = written.rfind(b"\n") + 1
+    if whole < len(written):
+        try:
+            os.truncate(path, whole)
+        except OSError as error:
+            raise unwritten(path, error) from error
+
+
 def make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)

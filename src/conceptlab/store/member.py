@@ -202,6 +202,7 @@ class MemberWriter:
         for litter in path.rglob(".*"):
             if litter.name != ".lock" and litter.is_file():
                 litter.unlink()
+        files.drop_half_line(path / "log.jsonl")
         config = path / "config.json"
         if config.exists():
             if Recipe.from_dict(files.read_json(config)).hash != recipe.hash:
