@@ -112,7 +112,7 @@ def test_members_with_and_without_rows_make_one_table_of_numbers(tmp_path):
         synthetic.member(Store(tmp_path), synthetic.recipe(seed), status="unfinished", steps=steps)
     table = gather([Member(path) for path in sorted((tmp_path / "members").iterdir())])
     assert len(table)
-    assert (table["value"].dtype, table["step"].dtype) == (np.float64, np.int64)
+    assert (table["value"].dtype, table["step"].dtype) == (np.float32, np.int64)
 
 
 def test_a_finished_member_without_its_configuration_is_damaged(tmp_path):

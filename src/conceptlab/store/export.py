@@ -185,7 +185,7 @@ def _is_new(member: Member, target: Store) -> bool:
     if not (place / "done.json").exists():
         return True
     there = Member(place)
-    if there.recipe != member.recipe or not there.metrics.equals(_in_float32(member.metrics)):
+    if there.recipe != member.recipe or not there.metrics.equals(member.metrics):
         raise InputError(
             f"{place} holds other numbers than {member.path}; move it away or choose another --out"
         )
@@ -210,17 +210,13 @@ def _read_figure(run: FigureRun) -> None:
 # --- writing ---
 
 
-def _in_float32(metrics: pd.DataFrame) -> pd.DataFrame:
-    return metrics.assign(value=metrics["value"].astype(np.float32))
-
-
 def _write_member(member: Member, place: Path) -> None:
     """`done.json` comes last: a folder without it is unfinished to every reader."""
     write_json(place / "config.json", member.recipe.to_dict())
     for name, entries in (("environment.json", member.environment), ("probe.json", member.probe)):
         if entries:
             write_json(place / name, entries)
-    write_compact(place / "metrics.parquet", _in_float32(member.metrics))
+    write_compact(place / "metrics.parquet", member.metrics)
     write_text(place / "log.jsonl", milestones(member.log()))
     write_json(place / "done.json", member.outcome)
 

@@ -105,7 +105,8 @@ class Member:
 
     @property
     def metrics(self) -> pd.DataFrame:
-        """Tidy rows: step, weights, class, variable, measure, value."""
+        """Tidy rows: step, weights, class, variable, measure, value. Values are in single precision, which is what
+        `export` keeps: a share read from results and the same share just measured must tie where they are ranked."""
         # Looked for first: it comes last when a member ends, which may happen meanwhile.
         done = (self.path / "done.json").exists()
         compact = self.path / "metrics.parquet"
@@ -120,7 +121,10 @@ class Member:
         table = files.read_table(path, part_of=self.path)
         if lacking := [name for name in METRIC_COLUMNS if name not in table.columns]:
             raise self._damaged(path, f"it lacks the columns {', '.join(lacking)}")
-        return table
+        try:
+            return table.astype({"value": "float32"})
+        except (TypeError, ValueError):
+            raise self._damaged(path, "its values are no numbers") from None
 
     def curves(self, measure: str = "accuracy", weights: str = "raw", variable: str = "") -> pd.DataFrame:
         """A measure over training: one row a step, one column a class."""
@@ -286,7 +290,7 @@ def _numbered(folder: Path, suffix: str) -> dict[int, Path]:
 
 def _no_metrics() -> pd.DataFrame:
     """A table without rows whose columns have the types of one with rows, so that both can be put together."""
-    kinds = {"step": "int64", "value": "float64"}
+    kinds = {"step": "int64", "value": "float32"}
     return pd.DataFrame({name: pd.Series(dtype=kinds.get(name, "str")) for name in METRIC_COLUMNS})
 
 
