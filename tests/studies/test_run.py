@@ -157,6 +157,30 @@ def test_figures_whose_members_lack_a_measure_are_not_ready(tmp_path):
     assert "before capability was measured" in lacking["newer"]
 
 
+def test_figures_of_samples_are_not_ready_where_members_keep_none(tmp_path):
+    """As in exported results: one figure that cannot be made must not keep all others from being judged."""
+    plain = Figure("plain", "", "", FIGURE.tables, FIGURE.draw, lambda scale, seeds: [tiny_recipe()])
+    pictured = replace(plain, id="pictured", samples=True)
+    store = Store(tmp_path)
+    member = store.member_path(tiny_recipe())
+    write_json(member / "config.json", tiny_recipe().to_dict())
+    write_json(member / "done.json", {"status": "complete"})
+    order = Order(Study("s", "", "p", (plain, pictured)), (plain, pictured), "tiny", (0,), {})
+    found, lacking = ready(order, store)
+    assert (found.figures, list(lacking)) == ((plain,), ["pictured"])
+    assert "keep no samples" in lacking["pictured"]
+    with pytest.raises(InputError, match=r"s\.pictured: .* keep no samples .*; train it with another --out"):
+        ready(replace(order, figures=(pictured,)), store)
+    (member / "samples").mkdir()
+    (member / "samples" / "00000008.png").touch()
+    assert ready(order, store)[0].figures == (plain, pictured)
+
+
+def test_figures_of_the_paper_that_show_samples_of_all_members_say_so():
+    study, _ = find("okawa2023")
+    assert [figure.id for figure in study.figures if figure.samples] == ["fig13", "fig14", "fig15"]
+
+
 @pytest.mark.parametrize("damage", ["[]", '{"study": "s"}', "copy", "cut", "lost"])
 def test_a_damaged_or_copied_figure_keeps_no_other_from_its_verdicts(tmp_path, monkeypatch, caplog, damage):
     other, store, judged = replace(FIGURE, id="other"), Store(tmp_path), []

@@ -37,11 +37,19 @@ LOG = logging.getLogger(__name__)
 Train = Callable[[Sequence[Recipe], Store, torch.device, Report], None]
 
 
+_NO_SAMPLES = "some of its members keep no samples (exported results hold few)"
+
+
 def ready(order: Order, store: Store) -> tuple[Order, dict[str, str]]:
     """The figures of an order that can be made without training, and why the others cannot."""
     lacking = {figure.id: _lacking(order, figure, store) for figure in order.figures}
     there = tuple(figure for figure in order.figures if not lacking[figure.id])
     if not there:
+        for id_, reason in lacking.items():
+            if reason == _NO_SAMPLES:
+                raise InputError(
+                    f"{order.study.name}.{id_}: {reason} in {store.root}; train it with another --out"
+                )
         remedy = (
             f"take fewer seeds (--seeds {fewer})"
             if (fewer := _seeds_there(order, store))
@@ -67,10 +75,14 @@ def _lacking(order: Order, figure: Figure, store: Store) -> str:
     recipes = order.recipes(figure)
     if count := len(executors.pending(recipes, store)):
         return f"{count} {'member is' if count == 1 else 'members are'} not trained"
+    if not figure.measures and not figure.samples:
+        return ""
+    ended = [member for recipe in recipes if (member := store.member(recipe)).status != "failed"]
     for name in figure.measures:
-        ended = [member for recipe in recipes if (member := store.member(recipe)).status != "failed"]
         if any(name not in set(member.metrics["measure"]) for member in ended):
             return f"some of its members were trained before {name} was measured"
+    if figure.samples and not all(member.sample_steps for member in ended):
+        return _NO_SAMPLES
     return ""
 
 

@@ -55,6 +55,8 @@ class Figure:
     needs: Mapping[str, str] = field(default_factory=dict)
     # Measures that it draws and that members of an earlier version may lack: from those it cannot be made.
     measures: tuple[str, ...] = ()
+    # Whether it reads what every member drew last: exported results keep samples of a few members only.
+    samples: bool = False
     # How many seeds it takes at a scale unless told, where not as many as its study: large sweeps take fewer.
     seeds: Mapping[str, int] = field(default_factory=dict)
 

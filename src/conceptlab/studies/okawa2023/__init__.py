@@ -69,7 +69,7 @@ _APPENDIX = (
     Figure("fig11", "Examples", "images of every class", draw_world.class_tables, draw_world.draw_fig11),
     *(
         Figure(name, f"Probes: {variable}", f"mean generated image of each class, and how its {variable} is read",
-               order.probe_tables, draw_order.draw_probes(variable), base, found)
+               order.probe_tables, draw_order.draw_probes(variable), base, found, samples=True)
         for name, variable, found in (("fig13", "shape", claims.FIG13), ("fig14", "colour", ()), ("fig15", "size", ()))
     ),
     Figure("fig16", "Four variables", "order by distances 1, 2 and 3, with the background as a variable",
