@@ -14,6 +14,14 @@ def test_a_step_is_found_where_it_is():
     assert emergence_time(STEPS, STEPS >= 400, 0.8) == 400
 
 
+def test_a_share_at_the_threshold_has_reached_it_however_it_was_kept():
+    """The single that is nearest to .95, which metrics are kept in, is less than the double."""
+    for kind in (np.float32, np.float64):
+        curve = np.where(STEPS >= 400, 19 / 20, 0).astype(kind)
+        assert emergence_time(STEPS, curve, 0.95) == 400
+        assert emergence_time(STEPS, pd.Series(curve).astype(float), 0.95) == 400
+
+
 def test_a_lucky_evaluation_is_not_emergence():
     curve = np.array([0, 1, 0, 1, 1, 0, 1, 1, 1, 1.0])
     assert emergence_time(STEPS, curve, 0.8) == 700

@@ -17,7 +17,8 @@ def emergence_time(steps: ArrayLike, values: ArrayLike, threshold: float) -> flo
     At the end of a curve there may be fewer evaluations left than that; they do not count as emergence, since a
     single lucky evaluation at the end would. NaN (never) is not the last step: the statistics treat it as censored.
     """
-    steps, above = np.asarray(steps), np.asarray(values, dtype=float) >= threshold
+    # In single precision, which is what metrics are kept in: there 19 of 20 are .95, as doubles they are below it.
+    steps, above = np.asarray(steps), np.asarray(values, dtype=np.float32) >= np.float32(threshold)
     run = 0
     for i, high in enumerate(above):
         run = run + 1 if high else 0

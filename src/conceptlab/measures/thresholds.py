@@ -38,7 +38,9 @@ def critical_number(counts: ArrayLike, accuracies: ArrayLike, threshold: float) 
 
     Only tried numbers are given: the true one lies between it and the number tried before.
     """
-    numbers, reached = np.asarray(counts, dtype=float), np.asarray(accuracies, dtype=float) >= threshold
+    # In single precision, as `emergence_time`.
+    numbers = np.asarray(counts, dtype=float)
+    reached = np.asarray(accuracies, dtype=np.float32) >= np.float32(threshold)
     order = np.argsort(numbers)
     numbers, reached = numbers[order], reached[order]
     short = np.flatnonzero(~reached)
