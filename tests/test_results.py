@@ -19,7 +19,7 @@ from conceptlab.recipe import Recipe
 from conceptlab.report import report
 from conceptlab.report.reproduction import reproduction
 from conceptlab.store import FigureRun, Store, find_figures
-from conceptlab.studies import STUDIES, Order, judge_study
+from conceptlab.studies import STUDIES, Order, find, judge_study, parse_seeds
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results"
@@ -151,6 +151,22 @@ def test_the_commands_that_repeat_park2024_tell_all_that_the_first_one_trains():
     planned = Order(study, study.figures, "paper", None, {}).all_recipes()
     assert sum(members for members, _ in told) == len(planned)
     assert sum(steps for _, steps in told) == sum(recipe.steps for recipe in planned)
+
+
+def test_the_commands_that_repeat_okawa2023_tell_what_each_adds_to_those_before():
+    page = (RESULTS / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(okawa2023[^ `]*)(?: --seeds (\d+))?`.*?\| `[^`]*` \| (\d+)", page, re.MULTILINE)
+    assert len(rows) == 7
+    trained: set[str] = set()
+    for name, seeds, told in rows:
+        study, figures = find(name)
+        order = Order(study, figures, "paper", parse_seeds(int(seeds)) if seeds else None, {})
+        added = {recipe.hash for recipe in order.all_recipes()} - trained
+        assert len(added) == int(told), name
+        trained |= added
+    kept = {path.name for path in (RESULTS / "members").iterdir()}
+    assert f"All but {len(trained - kept)} members are trained" in page
+    assert f"{len(trained & kept)} members and" in page
 
 
 def test_no_picture_is_cut_off_at_its_edge(runs):
