@@ -192,7 +192,7 @@ def test_drawing_between_steps_leaves_training_as_it_was():
 
 def test_a_state_of_another_network_is_refused():
     other = Cohort([recipe(denoiser={"name": "film", "channels": [16, 32]})])
-    with pytest.raises(InputError, match="does not fit"):
+    with pytest.raises(InputError, match=f"of member {recipe().hash} does not fit its network"):
         Cohort([recipe()]).restore(0, other.state(0))
 
 

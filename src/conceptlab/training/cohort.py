@@ -110,8 +110,8 @@ class Cohort:
         keys, *batch = self._draw()
         state = self._held or self._parameters()
         losses = self._losses(state, keys, *batch)
-        # The members do not touch each other, so the gradient of the sum holds the gradient of each. A layer that a
-        # network has and does not use has none, which counts as zero.
+        # The members do not touch each other: the gradient of the sum holds that of each. Of what a network has and does
+        # not use it is zero.
         trained = [state[name] for name in self.trained]
         gradients = torch.autograd.grad(losses.sum(), trained, materialize_grads=True)
         gradient = self._joined(gradients)
@@ -261,7 +261,8 @@ class Cohort:
         for name, matrix in self._matrices().items():
             if name not in state or state[name].shape != matrix[index].shape:
                 raise InputError(
-                    f"the saved state does not fit this network ('{name}'); move the member away"
+                    f"the saved state of member {self.recipes[index].hash} does not fit its network ('{name}'; was its "
+                    "code changed?); move the member's folder away"
                 )
             matrix[index] = state[name].to(self.device)
         self.step.fill_(int(state["step"]))
