@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -62,7 +63,24 @@ def test_what_is_never_reached_is_left_out_of_both_spreads_and_drawn_open():
     text = " ".join(page.get_supxlabel().split())
     assert "4 recipes, each trained twice" in text
     assert "Open: not within the run." in text
-    assert "of the 3 pairs that both behave" in text
+    assert "of the 3 pairs that both behave, with 95 % if log times are normal" in text
+    low, high = twins.interval(twins.pooled(found, "twins"), 3)
+    assert f"{twins.pooled(found, 'twins'):.2f} ({low:.2f} … {high:.2f}) of twins, 0.00 of seeds" in text
+
+
+def test_an_interval_of_a_spread_holds_the_true_one():
+    low, high = twins.interval(1.0, 4)
+    assert (low, high) == pytest.approx((0.5991, 2.8736), abs=1e-4)  # from a table of chi-squared
+    generator = np.random.default_rng(0)
+    seeds, twin = generator.normal(0, 0.4, (2000, 5)), generator.normal(0, 0.2, (2, 2000, 5))
+    logs = seeds + twin
+    for column, true, measured in (
+        ("twins", 0.2, np.sqrt(np.mean((logs[0] - logs[1]) ** 2, axis=1) / 2)),
+        ("seeds", math.hypot(0.4, 0.2), np.sqrt(logs.var(axis=2, ddof=1).mean(axis=0))),
+    ):
+        free = twins.freedom(pd.DataFrame({"pairs": [5]}), column)
+        low, high = twins.interval(measured, free.item())
+        assert 0.94 <= np.mean((low <= true) & (true <= high)) <= 0.985
 
 
 def test_a_recipe_of_which_one_twin_is_missing_is_no_pair():

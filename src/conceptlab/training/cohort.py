@@ -110,8 +110,8 @@ class Cohort:
         keys, *batch = self._draw()
         state = self._held or self._parameters()
         losses = self._losses(state, keys, *batch)
-        # The members do not touch each other: the gradient of the sum holds that of each. Of what a network has and does
-        # not use it is zero.
+        # The members do not touch each other: the gradient of the sum holds that of each. Of weights that a
+        # network does not use it is zero.
         trained = [state[name] for name in self.trained]
         gradients = torch.autograd.grad(losses.sum(), trained, materialize_grads=True)
         gradient = self._joined(gradients)

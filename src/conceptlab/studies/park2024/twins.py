@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
+from numpy.typing import ArrayLike
+from scipy.special import gammaincinv
 
 from conceptlab import figures
 from conceptlab.recipe import Recipe
@@ -78,6 +80,19 @@ def spread(times: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["separation", "twins", "seeds", "pairs"])
 
 
+def interval(deviation: ArrayLike, freedom: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """95 % for a standard deviation with so many degrees of freedom, if what it is of is normal: by chi-squared."""
+    deviation, half = np.asarray(deviation), np.asarray(freedom) / 2
+    low, high = (deviation * np.sqrt(half / gammaincinv(half, level)) for level in (0.975, 0.025))
+    return low, high
+
+
+def freedom(found: pd.DataFrame, column: str) -> pd.Series:
+    """A pair of twins tells once how far they lie apart. Seeds are counted once though there are two of each: where
+    twins lie close, the second tells nothing new."""
+    return found["pairs"] - (column == "seeds")
+
+
 def pooled(found: pd.DataFrame, column: str) -> float:
     """One standard deviation of all separations: the root of the mean variance, each counted by its pairs."""
     known = found.dropna(subset=[column])
@@ -100,16 +115,27 @@ def draw_twins(results: Results, tables: Tables) -> Picture:
     end.scatter(accuracies["once"], accuracies["again"], s=14, c=_colours(accuracies, shades), lw=0, zorder=3)
     _diagonal(end, (-0.03, 1.03))
     figures.panel(by_separation, "c", "Spread of log times")
-    for column, line in (("seeds", drawing.TRAINING), ("twins", drawing.BEHAVIOUR)):
-        looks = {"color": line.colour, "marker": line.marker, "ms": 4, "lw": 1.2}
-        by_separation.plot(apart["separation"], apart[column], label=f"of {column}", **looks)
+    _spreads(by_separation, apart)
     by_separation.set_xlim(runs["separation"].min() - 0.02, runs["separation"].max() + 0.02)
-    by_separation.set_ylim(bottom=0)
-    by_separation.set_xlabel("colour separation")
-    by_separation.set_ylabel("standard deviation")
-    by_separation.legend(loc="best")
     figures.caption(page, _caption(times, apart))
     return page
+
+
+def _spreads(ax: Axes, apart: pd.DataFrame) -> None:
+    ax.set_xlabel("colour separation")
+    ax.set_ylabel("standard deviation")
+    for column, line, aside in (("seeds", drawing.TRAINING, -0.003), ("twins", drawing.BEHAVIOUR, 0.003)):
+        known = apart[apart[column] > 0]  # none of one pair; of twins that are equal no logarithm
+        if known.empty:
+            continue
+        low, high = interval(known[column], freedom(known, column))
+        ends = (known[column] - low, high - known[column])
+        looks = {"color": line.colour, "marker": line.marker, "ms": 4, "lw": 1.2, "elinewidth": 0.8}
+        ax.errorbar(known["separation"] + aside, known[column], ends, label=f"of {column}", **looks)
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_formatter("")
+        ax.legend(loc="best")
 
 
 def _caption(times: pd.DataFrame, apart: pd.DataFrame) -> str:
@@ -118,8 +144,17 @@ def _caption(times: pd.DataFrame, apart: pd.DataFrame) -> str:
     text = f"{text} b: mean of the last {LATE} evaluations."
     if apart.empty:
         return f"{text} c: nothing was learnt."
-    both = f"{pooled(apart, 'twins'):.2f} of twins, {pooled(apart, 'seeds'):.2f} of seeds"
-    return f"{text} c: of the {int(apart['pairs'].sum())} pairs that both behave; all together {both}."
+    both = ", ".join(f"{_told(apart, column)} of {column}" for column in ("twins", "seeds"))
+    count = int(apart["pairs"].sum())
+    return f"{text} c: of the {count} pairs that both behave, with 95 % if log times are normal; all together {both}."
+
+
+def _told(apart: pd.DataFrame, column: str) -> str:
+    value, known = pooled(apart, column), apart.dropna(subset=[column])
+    if not value > 0:
+        return f"{value:.2f}".replace("nan", "–")
+    low, high = interval(value, freedom(known, column).sum())
+    return f"{value:.2f} ({low:.2f} … {high:.2f})"
 
 
 def _times(ax: Axes, times: pd.DataFrame, last: float, shades: dict[float, drawing.Colour]) -> None:

@@ -119,7 +119,8 @@ def _how_well(ax: Axes, pairs: pd.DataFrame) -> None:
                 color=colours[way],
                 label=title if not place else "",
             )
-            ax.plot(np.full(len(found), place + offset), found[column], "o", ms=2, color=MUTED, mew=0)
+            ax.plot(np.full(len(found), place + offset), found[column], "o", ms=3, color=MUTED,
+                    mec="white", mew=0.5)  # fmt: skip
     ax.legend(loc="upper left", handlelength=1.0, labelspacing=0.25, labelcolor=MUTED)
 
 
