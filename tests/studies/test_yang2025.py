@@ -198,6 +198,22 @@ def test_thinned_curves_follow_the_path_and_judge_nothing() -> None:
         assert np.abs(between - exact).max() < 1e-3
 
 
+def test_figure_17_tells_how_far_losses_rise_by_its_curves(micro: Results) -> None:
+    figure = STUDY.figure("fig17")
+    tables = figure.tables(micro)
+
+    def told() -> str:
+        return " ".join(figure.draw(micro, tables).get_supxlabel().split())
+
+    of_its_start = "Largest rise of a loss over the least before it, as a share of its start"
+    assert f"{of_its_start}: training 0, OOD" in told()
+    curves = tables["curves"]
+    run = (curves["run"] == curves["run"].iloc[0]).to_numpy()
+    start = curves.loc[run, "training"].iloc[0]
+    curves.loc[np.flatnonzero(run)[-1], "training"] = curves.loc[run, "training"].iloc[-2] + 0.25 * start
+    assert f"{of_its_start}: training 0.25, OOD" in told()
+
+
 @pytest.mark.parametrize("id_", ["fig2", "fig3", "fig13"])
 def test_tables_hold_at_most_so_many_moments_a_curve(id_: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As many records as at paper scale, of small networks."""

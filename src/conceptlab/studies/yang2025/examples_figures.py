@@ -26,6 +26,7 @@ _ROLES: dict[str, dict[str, Any]] = {
     "irrelevant": {"color": "#9aa0a8", "lw": 0.9, "zorder": 1},
 }
 _OOD, _TRAINING = "#7A1F4F", figures.distance_colour(0)
+_LOSSES = {"training": "training", "ood": "OOD"}
 
 
 def _runs(tables: Tables) -> list[str]:
@@ -151,13 +152,25 @@ def draw_losses(results: Results, tables: Tables) -> Picture:
         ax, curves = axes[1, column], _of(tables, "curves", run)
         entries(axes[0, column], _of(tables, "entries", run), _horizon(curves))
         figures.panel(ax, "cd"[column], "Training and OOD loss")
-        ax.plot(curves["step"], curves["training"], color=_TRAINING, label="training")
-        ax.plot(curves["step"], curves["ood"], color=_OOD, label="OOD")
+        for (name, label), colour in zip(_LOSSES.items(), (_TRAINING, _OOD)):
+            ax.plot(curves["step"], curves[name], color=colour, label=label)
         _mark_turns(ax, curves["step"].to_numpy(), curves["ood"].to_numpy())
         _loss_window(ax, "loss", curves)
         drawing.key(ax, loc="upper right")
-    _caption(page, tables, " The training loss never rises; the OOD loss does.")
+    curves = [_of(tables, "curves", run) for run in runs]
+    told = ", ".join(
+        f"{label} {max(_rise(own[name]) for own in curves):.2g}" for name, label in _LOSSES.items()
+    )
+    _caption(
+        page, tables, f" Largest rise of a loss over the least before it, as a share of its start: {told}."
+    )
     return page
+
+
+def _rise(loss: pd.Series) -> float:
+    """Rounding apart, which of a loss that has come down to nothing is all that is left."""
+    rise = float((loss - loss.cummin()).max() / loss.iloc[0])
+    return rise if rise > 1e-9 else 0.0
 
 
 @figures.house()
