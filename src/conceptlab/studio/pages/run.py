@@ -130,8 +130,8 @@ def register(app: Dash, studio: Studio) -> None:
         curves = themed(setting.accuracy)
         # It grows upwards, and the plot makes room: that of own data names what is corrected, too. No more than half of
         # the chart is room, which six names on a phone leave no gaps between rows.
-        place = {"y": 1.03, "yanchor": "bottom", "x": 0}
-        curves["layout"]["legend"] = {"orientation": "h", "tracegroupgap": 0, **place}
+        above = {"y": 1.03, "yanchor": "bottom", "x": 0}
+        curves["layout"]["legend"] = {"orientation": "h", "tracegroupgap": 0, **above}
         curves["layout"]["margin"] = {"l": 50, "r": 10, "t": 24, "b": 42}
         ways = no_update
         if setting.ways:
