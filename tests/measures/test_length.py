@@ -143,6 +143,8 @@ def test_k_max_stops_at_the_first_loss():
     assert k_max(dict.fromkeys(range(1, 13), 0.5), base=3) == 12
     assert k_max({1: np.nan, 2: 1.0}, base=2) == 0
     assert k_max({1: 0.0, 2: 0.0}, base=1) == 0
+    kept = {1: 1.0, 2: float(np.float32(0.9)), 3: float(np.float32(0.8999))}
+    assert k_max(kept, base=1) == 2, "a share of exactly .9, as metrics are kept"
 
 
 def test_kept_share_is_relative_to_the_base():
