@@ -57,13 +57,13 @@ def value_lines(ax: Axes, rows: pd.DataFrame, looks: Mapping[str, Line], by: str
 
 
 def chance_line(ax: Axes, rows: pd.DataFrame, line: Line) -> None:
-    """The mean over seeds of the column `value` against K, thin and dashed."""
+    """The mean over seeds of the column `value` against K, thin and dotted."""
     mean = figures.over_seeds(rows, x="k")
     ax.plot(mean["k"], mean["mean"], color=line.colour, lw=0.8, ls=(0, (1.5, 1.5)), zorder=1)
 
 
 def share_lines(ax: Axes, curves: pd.DataFrame, looks: Mapping[Any, Line], by: str) -> None:
-    """The share of met conditions against K, with the share by chance as a thin dashed line, one pair for each
+    """The share of met conditions against K, with the share by chance as a thin dotted line, one pair for each
     setting; names stand at the ends."""
     ax.set_ylim(-0.03, 1.05)  # before the names, which are placed by it
     lines = [(chosen(curves, "share_met", **{by: value}), line) for value, line in looks.items()]

@@ -73,7 +73,7 @@ def draw_length(results: Results, tables: Tables) -> Picture:
     seeds = figures.seeds_text(curves["seed"].nunique())
     figures.caption(
         page,
-        f"{seeds}. Grey: numbers of objects in training. (a) Dashed: share met under the conditions of other images; "
+        f"{seeds}. Grey: numbers of objects in training. (a) Dotted: share met under the conditions of other images; "
         f"triangles: {K_MAX}, up to which at least {KEPT:.0%} of the share at the most conditions in training is kept, "
         "mean over seeds; ≥ where a seed keeps all that is asked for. (b) Grey line: as many objects as conditions. "
         f"(c–f) {trained_text(shown).capitalize()}. (c) Grey line: the detector on real images. (d) Objects that meet "
