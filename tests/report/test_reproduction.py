@@ -135,6 +135,14 @@ def test_a_value_that_is_only_a_bound_is_told_as_one(tmp_path):
     assert "| **≤ 1.42**<br>(1.18 … 1.71) |" in page
 
 
+def test_how_to_run_it_again_is_told_where_a_page_tells_it(results, tmp_path):
+    link = "(runs/README.md)"
+    shutil.copytree(results, tmp_path / "runs")
+    assert link not in reproduction(tmp_path / "runs", tmp_path)
+    (tmp_path / "runs" / "README.md").write_text("How.", encoding="utf-8")
+    assert link in reproduction(tmp_path / "runs", tmp_path)
+
+
 def test_seeds_that_failed_are_told_with_the_claims(tmp_path):
     recipes = [synthetic.recipe(seed, steps=1000) for seed in range(2)]
     verdicts = [replace(v, failed=1) for v in synthetic.verdicts("okawa2023", "fig5")]

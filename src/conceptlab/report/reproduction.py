@@ -36,7 +36,7 @@ def reproduction(results: Path, base: Path) -> str:
         )
     where = Path(os.path.relpath(results.resolve(), base.resolve())).as_posix()
     parts = [
-        introduction(where),
+        introduction(where, (results / "README.md").exists()),
         glance(papers),
         legend(),
         time(papers),

@@ -35,7 +35,11 @@ _VERDICTS = (
 )
 
 
-def introduction(where: str) -> str:
+def introduction(where: str, how: bool) -> str:
+    """`how`: whether the folder has a page on how to run it again."""
+    again = (
+        f"\n\nHow to run all of it again is told in [{where}/README.md]({where}/README.md)." if how else ""
+    )
     return f"""\
 <!-- Made by `conceptlab reproduction {where}`; what is written by hand lies in {where}/*/notes.md. -->
 
@@ -55,9 +59,7 @@ The same verdicts in a terminal, and a page with all curves:
 ```
 conceptlab verdict {where}
 conceptlab report {where} --out report.html
-```
-
-How to run all of it again is told in [{where}/README.md]({where}/README.md)."""
+```{again}"""
 
 
 def glance(papers: Sequence[Paper]) -> str:
