@@ -11,14 +11,19 @@ from numpy.typing import ArrayLike
 CONSECUTIVE = 3
 
 
+def at_least(values: ArrayLike, level: float) -> np.ndarray:
+    """Which values have reached a level, in single precision, which is what metrics are kept in: the single nearest to
+    .95, 19 of 20, is less than the double."""
+    return np.asarray(values, dtype=np.float32) >= np.float32(level)
+
+
 def emergence_time(steps: ArrayLike, values: ArrayLike, threshold: float) -> float:
     """The first of `CONSECUTIVE` evaluations in a row at or above the threshold; NaN if that never happens.
 
     At the end of a curve there may be fewer evaluations left than that; they do not count as emergence, since a
     single lucky evaluation at the end would. NaN (never) is not the last step: the statistics treat it as censored.
     """
-    # In single precision, which is what metrics are kept in: there 19 of 20 are .95, as doubles they are below it.
-    steps, above = np.asarray(steps), np.asarray(values, dtype=np.float32) >= np.float32(threshold)
+    steps, above = np.asarray(steps), at_least(values, threshold)
     run = 0
     for i, high in enumerate(above):
         run = run + 1 if high else 0

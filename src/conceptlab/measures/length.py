@@ -17,6 +17,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from conceptlab.measures.emergence import at_least
+
 Cells = NDArray[np.number]
 
 TOLERANCE = 1
@@ -128,9 +130,7 @@ def k_max(shares: Mapping[int, float], base: int) -> int:
         return 0  # nothing was met, and nothing is kept
     reached = 0
     for k in sorted(k for k in shares if k > 0):
-        if not np.float32(shares[k]) >= np.float32(
-            least
-        ):  # metrics are kept in single precision, where .9 is less
+        if not at_least(shares[k], least):
             break
         reached = k
     return reached

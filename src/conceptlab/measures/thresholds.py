@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conceptlab.measures.emergence import at_least
+
 
 def relative_rise(steps: ArrayLike, values: ArrayLike) -> float:
     """The 10–90 % rise of a curve relative to the time of its half-way point: (t90 - t10) / t50.
@@ -38,9 +40,7 @@ def critical_number(counts: ArrayLike, accuracies: ArrayLike, threshold: float) 
 
     Only tried numbers are given: the true one lies between it and the number tried before.
     """
-    # In single precision, as `emergence_time`.
-    numbers = np.asarray(counts, dtype=float)
-    reached = np.asarray(accuracies, dtype=np.float32) >= np.float32(threshold)
+    numbers, reached = np.asarray(counts, dtype=float), at_least(accuracies, threshold)
     order = np.argsort(numbers)
     numbers, reached = numbers[order], reached[order]
     short = np.flatnonzero(~reached)
