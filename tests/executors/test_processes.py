@@ -51,7 +51,7 @@ from conceptlab.executors.processes import _begin
 
 if __name__ == "__main__":
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(context.Queue(),))
+    pool = ProcessPoolExecutor(1, context, initializer=_begin, initargs=(context.SimpleQueue(),))
     print(pool.submit(os.getpid).result(), flush=True)
     time.sleep(600)
 """

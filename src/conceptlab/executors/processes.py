@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import queue
 import signal
 import sys
 import threading
@@ -31,7 +30,9 @@ class Processes:
     def __init__(self, workers: int, report: Report) -> None:
         self._report = report
         context = multiprocessing.get_context("spawn")
-        self._progress: Any = context.Queue()
+        # What is told lies in a simple queue before the call returns; a `Queue` leaves that to a thread, and what a call
+        # told last could come after its result.
+        self._progress: Any = context.SimpleQueue()
         self._pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(self._progress,))
 
     def __enter__(self) -> Processes:
@@ -62,11 +63,8 @@ class Processes:
         return sorted(busy)
 
     def _drain(self) -> None:
-        while True:
-            try:
-                self._report(*self._progress.get_nowait())
-            except queue.Empty:
-                return
+        while not self._progress.empty():
+            self._report(*self._progress.get())
 
 
 def _result(task: Future[None]) -> None:
