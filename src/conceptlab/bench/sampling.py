@@ -49,7 +49,7 @@ def bench_sample(
         together = [(measured(case), share) for case, share in _together(name, recipe, members, device)]
         best, share = min(together, key=lambda both: both[0].ms)
         result[f"ratio_{name}_sample_over_eager"] = round(eager.ms / best.ms, 2)
-        result[f"ratio_{name}_evaluations_over_training"] = round(share, 3)
+        result[f"ratio_{name}_evaluations_over_training"] = float(f"{share:.3g}")  # it may be tiny
     return result
 
 
