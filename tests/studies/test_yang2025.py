@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -309,9 +308,7 @@ def test_processes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_whole_study_runs_tiny(tmp_path: Path) -> None:
     figures = tuple(figure for figure in STUDY.figures if figure.id in ALONE)
     whole = studies.Order(STUDY, figures, "tiny", None, {})
-    started = time.perf_counter()
     runs = studies.run(whole, Store(tmp_path), torch.device("cpu"), lambda *_, **__: None)
-    assert time.perf_counter() - started < 120
     assert all((run.path / "figures" / f"{run.path.name}.png").stat().st_size > 10_000 for run in runs)
     verdicts = [verdict for run in runs for verdict in run.verdicts]
     assert len(verdicts) == sum(len(figure.claims) for figure in figures)
