@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from conceptlab.errors import InputError
-from conceptlab.evaluation import Live, Measurement, Prompt, Row, all_rows
+from conceptlab.evaluation import Guidance, Live, Measurement, Prompt, Row, all_rows
 from conceptlab.evaluation.measurement import once_each, read, sights
 from conceptlab.probes import AnalyticProbe
 from conceptlab.recipe import Evaluation
@@ -25,6 +25,29 @@ def test_of_prompts_with_one_name_the_one_with_most_images_is_drawn():
             ("class 11", 32),
             ("class 00", 1),
         ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"condition": torch.ones(4)}, "condition"),
+        ({"stream": "other"}, "stream"),
+        ({"guidance": Guidance(2.0, torch.zeros(4))}, "guidance"),
+        ({"edit": lambda embed, condition: embed(condition)}, "edit"),
+    ],
+)
+def test_prompts_that_ask_otherwise_need_another_name(changes, told):
+    """Drawings are found by name: a measurement that asks with guidance for 'class 11' would read what is drawn without
+    it, or have the accuracy of class 11 read from its own drawings."""
+    plain = Prompt("class 11", torch.zeros(4), 8, stream="11")
+    for images in (4, 8, 16):
+        own = replace(plain, images=images, **changes)
+        for asked in ([plain, own], [own, plain]):
+            with pytest.raises(
+                InputError, match=f"two prompts are called 'class 11' and differ in their {told}; "
+            ):
+                once_each(asked)
+        assert once_each([own, replace(own)]) == [own]
 
 
 class Found(Measurement):

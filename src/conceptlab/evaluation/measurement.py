@@ -54,8 +54,7 @@ class Prompt:
     guidance: Guidance | None = None
 
 
-# By the name of a prompt.
-Seen = dict[str, Probabilities]
+Seen = dict[str, Probabilities]  # by the name of a prompt
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -157,12 +156,29 @@ def all_prompts(measurements: Sequence[Measurement], context: Context, images: i
 
 
 def once_each(prompts: Iterable[Prompt]) -> list[Prompt]:
-    """Of those with one name, the one with most images."""
+    """Of those with one name, the one with most images; drawings are found by name, so all must ask for the same."""
     found: dict[str, Prompt] = {}
     for prompt in prompts:
-        if prompt.name not in found or found[prompt.name].images < prompt.images:
+        known = found.setdefault(prompt.name, prompt)
+        if known is not prompt and (other := _difference(known, prompt)):
+            raise InputError(
+                f"two prompts are called '{prompt.name}' and differ in their {other}; give one another name"
+            )
+        if known.images < prompt.images:
             found[prompt.name] = prompt
     return list(found.values())
+
+
+def _difference(one: Prompt, other: Prompt) -> str:
+    """In what two prompts differ beside the number of images; two edits cannot be compared."""
+    guided = [(g.weight, *g.against.flatten().tolist()) if (g := p.guidance) else () for p in (one, other)]
+    pairs = {
+        "condition": (one.condition, other.condition),
+        "stream": (one.stream, other.stream),
+        "edit": (one.edit is None, other.edit is None),
+        "guidance": guided,
+    }
+    return next((what for what, (a, b) in pairs.items() if not np.array_equal(a, b)), "")
 
 
 def observe(
