@@ -29,6 +29,14 @@ STUDY = Study("s", "title", "paper", (FIGURE,))
         ({"shares": {"000": 1, "110": 1}}, "shares names class 110, which has no training images"),
         ({"masking": [{"variable": "x", "classes": ["000"], "share": 0.5}]}, "'x' in masking"),
         ({"ema": None}, "needs a moving average; set ema"),
+        (
+            {"process": {"name": "discrete"}, "evaluation.sampler_steps": 1001},
+            "1001 sampling steps from a process of 1000",
+        ),
+        (
+            {"process": {"name": "discrete"}, "loss": "bound"},
+            "loss 'bound' needs a process in continuous time",
+        ),
     ],
 )
 def test_a_setting_of_which_nothing_can_be_built_is_refused_before_a_folder_is_claimed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from conceptlab.diffusion.check import check_process
 from conceptlab.diffusion.loss import Bound, bound, mse
 from conceptlab.diffusion.prediction import KINDS, noisy, split, target
 from conceptlab.diffusion.process import Continuous, Cosine, Discrete, Process, alpha_sigma, spread
@@ -21,6 +22,7 @@ __all__ = [
     "alpha_sigma",
     "bound",
     "build",
+    "check_process",
     "mse",
     "names",
     "noisy",

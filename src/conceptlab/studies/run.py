@@ -16,10 +16,11 @@ from conceptlab import denoisers, executors
 from conceptlab.claims import Claim, Measured, judge_measured, measure, write_claims
 from conceptlab.denoisers.contract import check_chance
 from conceptlab.diffusion import build as build_process
+from conceptlab.diffusion import check_process
 from conceptlab.errors import InputError
 from conceptlab.evaluation import evaluation_flops
 from conceptlab.executors import Report
-from conceptlab.recipe import Recipe
+from conceptlab.recipe import Part, Recipe
 from conceptlab.store import FigureRun, Store, environment, how_it_failed
 from conceptlab.store.files import write_atomically, write_table
 from conceptlab.studies.order import Order
@@ -174,11 +175,16 @@ def check(order: Order, store: Store | None = None, device: torch.device | None 
         check_start(recipe)
     for recipe in {repr((recipe.denoiser, recipe.world)): recipe for recipe in recipes}.values():
         _check_network(recipe)
-    for process in {repr(recipe.process): recipe.process for recipe in recipes}.values():
-        build_process(**process)
+    for process, steps, loss in {repr(found): found for found in map(_noise, recipes)}.values():
+        check_process(build_process(**process), process["name"], steps, loss)
     probes = [probe for r in recipes for probe in (r.evaluation.probe, r.evaluation.second_probe) if probe]
     for probe in {repr(probe): probe for probe in probes}.values():
         executors.check_probe(probe)
+
+
+def _noise(recipe: Recipe) -> tuple[Part, int, str]:
+    """A process, and what is to be done with it."""
+    return recipe.process, recipe.evaluation.sampler_steps, recipe.loss
 
 
 def _check_network(recipe: Recipe) -> None:
