@@ -103,8 +103,10 @@ def test_files_with_other_names_or_sizes_are_not_taken_for_samples(tmp_path):
     (member.path / "samples" / "100 (copy).png").write_bytes(b"")
     assert member.sample_steps == [50, 100]
     Image.new("RGB", (5, 7)).save(member.path / "samples" / "00000100.png")
-    with pytest.raises(InputError, match=r"00000100\.png is missing or damaged"):
+    with pytest.raises(InputError, match=r"00000100\.png is missing or damaged") as raised:
         member.samples(100)
+    # Not the sheet alone: a figure would show an earlier one as the last.
+    assert str(raised.value).endswith(f"; move {member.path} away and run again")
 
 
 def test_members_with_and_without_rows_make_one_table_of_numbers(tmp_path):

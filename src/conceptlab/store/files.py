@@ -157,7 +157,7 @@ def write_sheet(path: Path, images: Tensor) -> None:
     write_atomically(path, lambda temporary: picture.save(temporary, format="PNG", compress_level=3))
 
 
-def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
+def read_sheet(path: Path, shape: tuple[int, int, int], part_of: Path | None = None) -> Tensor:
     """The images of a sheet as uint8 (rows, columns, C, H, W)."""
     channels, height, width = shape
     try:
@@ -166,7 +166,9 @@ def read_sheet(path: Path, shape: tuple[int, int, int]) -> Tensor:
             columns, rows = picture.width // width, picture.height // height
         tiles = pixels.reshape(rows, height, columns, width, channels)
     except (OSError, ValueError, RuntimeError) as error:  # torch tells a wrong shape by a RuntimeError
-        raise InputError(f"{path} is missing or damaged ({first_line(error)})") from error
+        raise InputError(
+            f"{path} is missing or damaged ({first_line(error)}); move {part_of or 'it'} away and run again"
+        ) from error
     return tiles.permute(0, 2, 4, 1, 3).contiguous()
 
 

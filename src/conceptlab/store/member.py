@@ -138,7 +138,8 @@ class Member:
     def samples(self, step: int | None = None) -> Tensor:
         """What was drawn at an evaluation (the last by default): uint8 (classes, images, C, H, W)."""
         step = self._known("samples", self.sample_steps, step)
-        return files.read_sheet(self.path / "samples" / f"{step:08d}.png", self.world.image_shape)
+        path = self.path / "samples" / f"{step:08d}.png"
+        return files.read_sheet(path, self.world.image_shape, part_of=self.path)
 
     @property
     def checkpoint_steps(self) -> list[int]:
