@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -42,22 +43,32 @@ def paths_of(problems: Problems, folder: Path, files: Sequence[object]) -> list[
     """Where the files of a table lie; those outside the folder or missing are problems, and left out."""
     found = []
     for row, name in enumerate(files, start=1):
-        text = "" if name is None or name != name else str(name)
+        text = "" if name is None or name != name else str(name).strip()
         plain = os.path.normpath(text)
         if not text:
             problems.add("rows without a file", f"row {row}", "Name the image, or take the row out.")
         elif os.path.isabs(plain) or plain.split(os.sep)[0] == os.pardir:
             remedy = "Give paths relative to the table's folder."
             problems.add("files outside the folder", f"row {row}: {text}", remedy)
-        elif not os.path.isfile(folder / plain) and os.path.isfile(folder / text.replace("\\", "/")):
+        elif path := _there(folder, str(name)):
+            found.append(path)
+        elif os.path.isfile(folder / text.replace("\\", "/")):
             remedy = "Write the folders in the table with / in place of \\."
             problems.add("files named as on Windows", f"{text} (row {row})", remedy)
-        elif not os.path.isfile(folder / plain):
+        else:
             remedy = "Put them there, or take their rows out of the table."
             problems.add("missing files", f"{text} (row {row})", remedy)
-        else:
-            found.append(folder / plain)
     return found
+
+
+def _there(folder: Path, name: str) -> Path | None:
+    """The file of a name: as it is written, or as it is read. Like values, names may have spaces around them, and some
+    systems write ü as u and two dots, in tables or on disk."""
+    read = name.strip()
+    for spelt in (name, read, unicodedata.normalize("NFC", read), unicodedata.normalize("NFD", read)):
+        if os.path.isfile(path := folder / os.path.normpath(spelt)):
+            return path
+    return None
 
 
 @dataclass(frozen=True)

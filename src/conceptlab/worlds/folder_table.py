@@ -96,7 +96,7 @@ def _not_utf8(data: bytes) -> str:
 
 def _csv(path: Path) -> pd.DataFrame:
     with path.open(encoding="utf-8-sig") as handle:
-        header = handle.readline()
+        header = next(filter(str.strip, handle), "")  # pandas passes over empty lines, too
     separator = max(",;\t", key=header.count)
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
