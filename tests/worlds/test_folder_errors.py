@@ -177,6 +177,9 @@ def test_a_continuous_condition_is_of_a_variable(folder):
     told = "^--continuous radius: it is no variable yet; give it bins, too, e.g. --variables shape radius/2$"
     with pytest.raises(InputError, match=told):
         opened(folder, "shape", continuous=("radius",))
+    # As they are written: without its bins, the command it is pasted into would be refused.
+    with pytest.raises(InputError, match=r"--variables shape=circle,triangle size radius/2$"):
+        opened(folder, "shape=circle,triangle", "size", continuous=("radius",))
     with pytest.raises(InputError, match=r"unknown variable 'radiu' in --continuous; did you mean 'radius'"):
         opened(folder, "shape", "radius/2", continuous=("radiu",))
 

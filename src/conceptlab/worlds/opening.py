@@ -78,7 +78,7 @@ def _published(path: Path, options: DataOptions) -> LabelledWorld:
         factors = ", ".join(table.columns)
         raise InputError(f"{path} has too many combinations to take all; choose --variables out of {factors}")
     variables = resolve(options.variables, table, str(path))
-    _check_continuous(options.continuous, variables, table)
+    _check_continuous(options, variables, table)
     problems = Problems(str(path))
     check_labels(problems, variables, table, labels_of(variables, table))
     problems.stop()
@@ -116,7 +116,7 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     unnamed = not table_name and not options.folders
     named = f"{where} (its variables are named by --folders)" if unnamed else where
     variables = _variables(chosen, attributes, named)
-    _check_continuous(options.continuous, variables, attributes)
+    _check_continuous(options, variables, attributes)
     if tell is not None and not chosen:
         _tell_others(tell, [name for name, _ in variables], attributes)
     problems = Problems(where)
@@ -144,12 +144,12 @@ def _folder(path: Path, options: DataOptions, tell: Callable[[str], object] | No
     )
 
 
-def _check_continuous(continuous: Sequence[str], variables: Variables, table: pd.DataFrame) -> None:
+def _check_continuous(options: DataOptions, variables: Variables, table: pd.DataFrame) -> None:
     """A number enters the condition as it is; which class an image belongs to is still told by bins."""
     names = [name for name, _ in variables]
-    for name in continuous:
+    for name in options.continuous:
         if name not in names and name in table.columns:
-            example = shlex.join([*names, f"{name}/2"])
+            example = shlex.join([*(options.variables or names), f"{name}/2"])
             raise InputError(
                 f"--continuous {name}: it is no variable yet; give it bins, too, e.g. --variables {example}"
             )
