@@ -188,6 +188,24 @@ def test_links_are_followed_and_what_cannot_be_opened_is_told(tmp_path, monkeypa
         opened(tmp_path / "data")
 
 
+@pytest.mark.parametrize(
+    "links",
+    [
+        {"red/again": "."},
+        {"up": "../.."},
+        {"red/other": "../blue", "blue/other": "../red"},
+        {f"red/{number}": "." for number in range(9)},
+    ],
+)
+def test_links_that_lead_round_in_a_circle_are_refused(tmp_path, links):
+    """Nine of them would be followed along 9^40 ways, until the system has enough of each."""
+    sorted_into(tmp_path / "data", {"red": 3, "blue": 3})
+    for link, target in links.items():
+        (tmp_path / "data" / link).symlink_to(target)
+    with pytest.raises(InputError, match=r" is a link to a folder that it lies in; take it away$"):
+        read_names(tmp_path / "data", ())
+
+
 def test_names_that_are_no_text_are_told(tmp_path):
     sorted_into(tmp_path, {"rot": 3, os.fsdecode(b"gr\xfcn"): 3})
     with pytest.raises(

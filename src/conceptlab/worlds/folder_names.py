@@ -47,6 +47,8 @@ def _images(folder: Path) -> list[PurePosixPath]:
     empty: list[str] = []
     for root, folders, files in os.walk(folder, onerror=_refuse, followlinks=True):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in folders:
+            _refuse_circle(Path(root, name))
         place = PurePosixPath(Path(root).relative_to(folder).as_posix())
         images = [name for name in files if _is_image(name)]
         found += [place / name for name in images]
@@ -77,6 +79,12 @@ def _images(folder: Path) -> list[PurePosixPath]:
             "them away: combinations without images need no folder"
         )
     return found
+
+
+def _refuse_circle(path: Path) -> None:
+    """A link to a folder that it lies in would lead round and round, and two of them without an end."""
+    if path.is_symlink() and os.path.realpath(path) in map(os.path.realpath, path.absolute().parents):
+        raise InputError(f"{path} is a link to a folder that it lies in; take it away")
 
 
 def unlisted(folder: Path, listed: Sequence[Path]) -> list[str]:
