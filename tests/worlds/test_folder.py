@@ -186,25 +186,6 @@ def test_a_missing_combination_is_not_seen(tmp_path):
         world.sample(missing, 1, 0)
 
 
-def test_changed_data_are_noticed(tmp_path):
-    folder = write_folder(tmp_path / "data", everything(4))
-    world = opened(folder)
-    world.check()
-    Image.new("RGB", (16, 16)).save(folder / "pictures" / "000-000.png")
-    with pytest.raises(InputError, match="have changed since"):
-        world.check()
-
-
-def test_data_are_opened_as_they_are_now(tmp_path):
-    folder = write_folder(tmp_path / "data", {"000": 4, "100": 4})
-    before = opened(folder, "shape")
-    table = pd.read_csv(folder / "labels.csv")
-    write_table(folder / "labels.csv", table[1:])
-    after = opened(folder, "shape")
-    assert after.fingerprint != before.fingerprint
-    assert sum(after.counts().values()) == 7
-
-
 def test_variables_are_suggested(folder):
     assert open_data(folder, DataOptions()).space.names == VARIABLES
 

@@ -16,7 +16,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Self
 
 import numpy as np
@@ -65,7 +65,7 @@ class Loaded:
     starts: np.ndarray  # where each class begins in that order; one more at the end
     left_out: int  # images that belong to no class
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """Another one if an image or a label is another."""
         found = hashlib.sha256(self.digests.tobytes() + self.labels.tobytes())
@@ -78,7 +78,7 @@ class LabelledWorld(World):
     """Base class. A subclass is a frozen dataclass with these fields among its settings, and says where its images lie.
 
     `continuous` variables enter the condition as their true number, standardised; all others as a one-hot part.
-    `fingerprint` is that of the data a recipe was made for: where they have changed since, nothing is trained.
+    `fingerprint` is that of the data a recipe was made for: where they have changed since, they are not used.
     """
 
     variables: Variables
@@ -136,12 +136,7 @@ class LabelledWorld(World):
         return (numbers - numbers.mean()) / numbers.std()
 
     def check(self) -> None:
-        found = load_anew(self).fingerprint
-        if self.fingerprint and self.fingerprint != found:
-            raise InputError(
-                f"the images or labels in {self.where} have changed since this run was made; "
-                "start another one with another --out"
-            )
+        load_anew(self)
 
     def reserved(self, purpose: str) -> Self:
         return dataclasses.replace(self, part=purpose)  # pyright: ignore[reportArgumentType]
@@ -241,8 +236,15 @@ def _space(variables: Variables) -> ConceptSpace:
 
 
 def load(world: LabelledWorld) -> Loaded:
-    """The images of a world, decoded at most once: the three parts share them."""
-    return _load(dataclasses.replace(world, part="model", fingerprint=""))  # pyright: ignore
+    """The images of a world, decoded at most once: the three parts share them. Others than a run was made for would
+    give a model other conditions than it was trained with."""
+    found = _load(dataclasses.replace(world, part="model", fingerprint=""))  # pyright: ignore
+    if world.fingerprint not in ("", found.fingerprint):
+        raise InputError(
+            f"the images or labels in {world.where} have changed since this run was made; put them back, or start "
+            "another one with another --out"
+        )
+    return found
 
 
 def load_anew(world: LabelledWorld) -> Loaded:
