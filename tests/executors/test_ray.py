@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections import Counter
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -280,17 +279,3 @@ def test_the_commands_of_the_page_exist():
     assert len(lines) >= 3
     for line in lines:
         build_parser().parse_args(shlex.split(line)[1:])
-
-
-def test_where_a_run_takes_place(monkeypatch):
-    here = executors.place("local", "cpu")
-    assert here.device == CPU
-    assert isinstance(here.train, partial)
-    assert here.train.func is executors.run
-    with pytest.raises(InputError, match="add --executor ray"):
-        executors.place("local", "cpu", address="host:6379")
-    with pytest.raises(InputError, match="share of one GPU"):
-        executors.place("ray", "cpu", gpus=2.0)
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(InputError, match=r"pip install 'conceptlab\[ray\]'"):
-        executors.place("ray", "cpu")

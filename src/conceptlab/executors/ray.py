@@ -44,15 +44,21 @@ def connect(address: str | None) -> None:
         return
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    address = address or os.environ.get("RAY_ADDRESS")
     try:
-        if address or os.environ.get("RAY_ADDRESS"):
+        if address:
             ray.init(address=address, **quiet)
         else:
-            ray.init(num_cpus=cores(), include_dashboard=False, **quiet)
+            # Without this word Ray joins whatever cluster happens to run on this machine, somebody else's too.
+            ray.init(address="local", num_cpus=cores(), include_dashboard=False, **quiet)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise InputError(
-            f"no Ray cluster answers at '{address}' ({first_line(error)}); is `ray start` running there?"
-        ) from error
+        raise InputError(_unconnected(address, error)) from error
+
+
+def _unconnected(address: str | None, error: Exception) -> str:
+    if not address:
+        return f"Ray does not start on this machine ({first_line(error)}); leave --executor ray out to do without it"
+    return f"no Ray cluster answers at '{address}' ({first_line(error)}); is `ray start` running there?"
 
 
 def cluster_device(name: str) -> torch.device:
