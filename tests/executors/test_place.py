@@ -33,6 +33,7 @@ def test_without_an_address_no_cluster_is_joined(monkeypatch, named, set_, joine
         raise ConnectionError("nobody there")
 
     monkeypatch.setattr(ray, "init", init)
+    monkeypatch.setattr(ray_executor, "_reach", lambda address: None)
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setenv("RAY_ADDRESS", set_)
     told = (
@@ -41,6 +42,18 @@ def test_without_an_address_no_cluster_is_joined(monkeypatch, named, set_, joine
     with pytest.raises(InputError, match=rf"^{told} \(nobody there\); "):
         ray_executor.connect(named)
     assert asked == [joined]
+
+
+@pytest.mark.parametrize("port", [1, 99_999])
+def test_an_address_at_which_nobody_listens_is_told_at_once(monkeypatch, port):
+    """Ray itself tries for minutes."""
+    ray = pytest.importorskip("ray")
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **_: pytest.fail("Ray was asked"))
+    with pytest.raises(
+        InputError, match=rf"^no Ray cluster answers at '127\.0\.0\.1:{port}' \(.+\); is `ray"
+    ):
+        ray_executor.connect(f"127.0.0.1:{port}")
 
 
 def test_where_a_run_takes_place(monkeypatch):

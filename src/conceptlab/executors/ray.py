@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import socket
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -33,6 +34,9 @@ from conceptlab.store.files import make_folder
 # A task is tried again so often when its worker or node dies; what kills every worker would otherwise run for ever.
 RETRIES = 8
 
+# Seconds in which a cluster answers.
+_PATIENCE = 20.0
+
 # What a worker needs of the driver's environment.
 _ENVIRONMENT = (plugins.VARIABLE, "CONCEPTLAB_CACHE")
 
@@ -47,12 +51,20 @@ def connect(address: str | None) -> None:
     address = address or os.environ.get("RAY_ADDRESS")
     try:
         if address:
+            _reach(address)
             ray.init(address=address, **quiet)
         else:
             # Without this word Ray joins whatever cluster happens to run on this machine, somebody else's too.
             ray.init(address="local", num_cpus=cores(), include_dashboard=False, **quiet)
-    except (ConnectionError, RuntimeError, ValueError) as error:
+    except (OSError, RuntimeError, ValueError, OverflowError) as error:
         raise InputError(_unconnected(address, error)) from error
+
+
+def _reach(address: str) -> None:
+    """Find out in seconds that nobody listens at a host and port: Ray tries for many minutes, without a word."""
+    host, _, port = address.rpartition(":")
+    if host and port.isdecimal() and "/" not in host:  # not `auto`, nor `ray://…`
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
 
 
 def _unconnected(address: str | None, error: Exception) -> str:
