@@ -229,6 +229,18 @@ def test_infinite_numbers_are_told_and_not_left_out(tmp_path):
         opened(folder, "shape", "coarse", continuous=("coarse",))
 
 
+@pytest.mark.parametrize("table", ["labels.csv", "labels.jsonl", "labels.parquet"])
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_a_label_that_nobody_filled_in_is_no_value(tmp_path, table, blank):
+    """It would be a value of its own, without a name, and its images a class."""
+    folder = write_folder(tmp_path / "data", {"000": 4, "100": 4}, table=table)
+    labels = read_table(folder / table)
+    labels.loc[[1, 5], "shape"] = blank
+    write_table(folder / table, labels)
+    with pytest.raises(InputError, match=r"'shape' has no value \(2\): row 2; row 6\. Fill them in"):
+        opened(folder, "shape")
+
+
 def test_too_many_combinations(tmp_path):
     folder = write_folder(tmp_path / "data", everything(5))
     table = pd.read_csv(folder / "labels.csv")

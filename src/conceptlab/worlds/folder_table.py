@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from conceptlab.errors import InputError, first_line
@@ -71,6 +72,7 @@ def read_table(path: Path) -> pd.DataFrame:
     if not table.columns.is_unique:
         twice = table.columns[table.columns.duplicated()][0]
         raise InputError(f"{path} has two columns '{twice}'; give each its own name")
+    _empty_blanks(table)
     return table
 
 
@@ -82,6 +84,15 @@ def file_column(table: pd.DataFrame, named: str, where: str) -> str:
     raise InputError(
         f"{where}: no column is called {', '.join(FILE_COLUMNS[:5])}; name the one with the images' files with --files"
     )
+
+
+def _empty_blanks(table: pd.DataFrame) -> None:
+    """A text without a letter is no value: JSON and Parquet write one where nobody filled a label in."""
+    for name, column in table.items():
+        if pd.api.types.is_object_dtype(column) or pd.api.types.is_string_dtype(column):
+            blank = np.array([isinstance(value, str) and not value.strip() for value in column])
+            if blank.any():
+                table[name] = column.mask(blank)
 
 
 def _not_utf8(data: bytes) -> str:
