@@ -6,6 +6,7 @@ import os
 import unicodedata
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from conceptlab.errors import InputError
@@ -55,3 +56,11 @@ def test_absolute_paths_of_images_that_are_there_are_told_too(tmp_path, monkeypa
         InputError, match=r"files outside the folder \(6\): .*Give paths relative to the table"
     ):
         opened(Path("data"), "shape")
+
+
+def test_files_may_be_the_names_of_rows(tmp_path):
+    folder = write_folder(tmp_path / "data", {"000": 3, "100": 3}, table="labels.parquet")
+    plain = opened(folder, "shape")
+    table = pd.read_parquet(folder / "labels.parquet")
+    table.set_index("file").to_parquet(folder / "labels.parquet")
+    assert opened(folder, "shape").fingerprint == plain.fingerprint

@@ -151,7 +151,9 @@ def _json_lines(path: Path) -> pd.DataFrame:
 
 
 def _parquet(path: Path) -> pd.DataFrame:
-    return pd.read_parquet(path)
+    table = pd.read_parquet(path)
+    # pandas keeps files as the names of rows, where a user has made them that.
+    return table if table.index.names == [None] else table.reset_index()
 
 
 def _celeba(path: Path) -> pd.DataFrame:
