@@ -75,6 +75,31 @@ def test_two_numbers_under_one_name_are_refused():
         all_rows([Found(first), Found(second, first._replace(value=0.3))], live)
 
 
+def test_images_that_others_look_at_are_not_changed():
+    """They are shown, and read by the measurements that come next: of views of one tensor, another's would change."""
+    parts = ({"name": "mine"}, {"name": "accuracy"})
+    made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=parts))
+    drawn = torch.ones(4, 3, 8, 8)
+    images = dict(zip(("class 00", "class 11"), drawn.split(2)))
+    live = Live(small.context(made), 1, "raw", torch.nn.Identity(), torch.nn.Identity(), images, {})  # type: ignore
+
+    class Glow(Measurement):
+        def rows(self, live: Live) -> Iterable[Row]:
+            seen = live.images["class 00"].flatten(1)
+            yield Row("00", "", "glow", (2 * seen - 1).mean().item())
+
+    class Careless(Measurement):
+        def rows(self, live: Live) -> Iterable[Row]:
+            seen = live.images["class 00"].flatten(1)
+            yield Row("00", "", "glow", seen.mul_(2).sub_(1).mean().item())
+
+    assert all_rows([Glow(), Found()], live) == [Row("00", "", "glow", 1.0)]
+    with pytest.raises(
+        InputError, match=r"^measurement 'mine' changes images that were drawn, .* in place, e\.g\."
+    ):
+        all_rows([Careless(), Found()], live)
+
+
 def test_what_is_no_number_is_told_with_its_measurement():
     """A forgotten .item() would end in a traceback when the table is written."""
     made = small.recipe(evaluation=Evaluation(probe={"name": "analytic"}, measurements=({"name": "mine"},)))

@@ -20,7 +20,6 @@ from conceptlab.evaluation.measurement import (
     Prompt,
     Row,
     all_prompts,
-    all_rows,
     build,
     class_prompt,
     names,
@@ -30,6 +29,7 @@ from conceptlab.evaluation.measurement import (
 )
 from conceptlab.evaluation.norms import Norms
 from conceptlab.evaluation.prompts import Family, OverPrompting, PromptSearch, Redraws
+from conceptlab.evaluation.rows import all_rows
 
 __all__ = [
     "Accuracy",
