@@ -30,8 +30,8 @@ class Processes:
     def __init__(self, workers: int, report: Report) -> None:
         self._report = report
         context = multiprocessing.get_context("spawn")
-        # What is told lies in a simple queue before the call returns; a `Queue` leaves that to a thread, and what a call
-        # told last could come after its result.
+        # What is told lies in a simple queue before the call returns; a `Queue` leaves that to a thread, and what a
+        # call told last could come after its result.
         self._progress: Any = context.SimpleQueue()
         self._pool = ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(self._progress,))
 
