@@ -27,7 +27,6 @@ from conceptlab.claims import (
     ratio,
     slope,
     smallest,
-    time_ratio,
     value_per_seed,
     within_correlation,
 )
@@ -113,7 +112,7 @@ def test_ratios_and_order_of_censored_times():
     frame = pd.DataFrame(rows, columns=["seed", "distance", "time"])
     groups = group_times(frame, "distance", first=10, last=1000)
     assert groups[0].low == pytest.approx([200, 100, 100])
-    ahead = time_ratio(groups[2], groups[1])
+    ahead = ratio(groups[2], groups[1])
     assert ahead.low == pytest.approx([2, 0, 5])
     assert ahead.high == pytest.approx([2, 0.9, INF])
     order = ordering([groups[0], groups[1], groups[2]])

@@ -25,7 +25,7 @@ from conceptlab.claims.statistics import (
     value_per_seed,
     within_correlation,
 )
-from conceptlab.claims.times import censored_times, group_times, ordering, time_ratio
+from conceptlab.claims.times import censored_times, group_times, ordering
 from conceptlab.claims.values import NoData, PerSeed, difference, geometric_mean, ratio, smallest
 from conceptlab.claims.verdict import Verdict, read_claims, to_json, write_claims
 
@@ -72,7 +72,6 @@ __all__ = [
     "summary",
     "threshold_text",
     "tied",
-    "time_ratio",
     "to_json",
     "unit_text",
     "value_per_seed",

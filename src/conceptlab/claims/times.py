@@ -57,11 +57,6 @@ def group_times(frame: pd.DataFrame, by: str, *, first: float, last: float) -> d
     return {group: PerSeed(tuple(seed_names), low[i], high[i]) for i, group in enumerate(group_names)}
 
 
-def time_ratio(later: PerSeed, earlier: PerSeed) -> PerSeed:
-    """How many times later: `later / earlier`, seed by seed, with bounds where a time is censored."""
-    return ratio(later, earlier)
-
-
 def ordering(groups: Sequence[PerSeed]) -> PerSeed:
     """The smallest ratio of consecutive times: above 1 only if every group comes after the one before it."""
     if len(groups) < 2:

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import PerSeed, time_ratio
+from conceptlab.claims import PerSeed, ratio
 from conceptlab.claims.interval import centre, student_interval
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
@@ -71,16 +71,16 @@ def shifts(times: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
     for name in switches:
         for distance, own in found[name].items():
             if name != BASE and distance in found[BASE]:
-                ratio = time_ratio(own, found[BASE][distance])
-                rows.append({"switch": name, "distance": distance, **_shift(ratio)})
+                shift = _shift(ratio(own, found[BASE][distance]))
+                rows.append({"switch": name, "distance": distance, **shift})
     return pd.DataFrame(
         rows, columns=["switch", "distance", "ratio", "low", "high", "moved", "seeds", "censored", "note"]
     )
 
 
-def _shift(ratio: PerSeed) -> dict[str, Any]:
+def _shift(factor: PerSeed) -> dict[str, Any]:
     with np.errstate(divide="ignore"):
-        logs = ratio.map_increasing(np.log)
+        logs = factor.map_increasing(np.log)
     middle, note, _ = centre(logs)
     # One seed shows no spread, and so no interval.
     ends = student_interval(logs, _ALPHA, TIME_RESOLUTION) if len(logs) > 1 else (-math.inf, math.inf)

@@ -14,7 +14,6 @@ from conceptlab.claims import (
     group_times,
     outcome_per_seed,
     ratio,
-    time_ratio,
     value_per_seed,
     within_correlation,
 )
@@ -42,7 +41,7 @@ def later_by(later: str, earlier: str, tables: Tables) -> PerSeed:
     times = _unmasked(tables)
     long = times.melt(id_vars="seed", value_vars=[later, earlier], var_name="kind", value_name="time")
     found = group_times(long, "kind", first=float(times["first"].min()), last=float(times["last"].max()))
-    return time_ratio(found[later], found[earlier])
+    return ratio(found[later], found[earlier])
 
 
 def evaluations_between(tables: Tables) -> PerSeed:

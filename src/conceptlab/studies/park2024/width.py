@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import PerSeed, group_times, student_interval, time_ratio
+from conceptlab.claims import PerSeed, group_times, ratio, student_interval
 from conceptlab.measures import last_start
 from conceptlab.recipe import Recipe
 from conceptlab.studies.park2024 import drawing
@@ -116,7 +116,7 @@ def delays(times: pd.DataFrame, first: float, last: float) -> dict[str, PerSeed]
     for name, own in times.rename(columns={"step": "time"}).groupby("curve", sort=False):
         by_width = list(group_times(own, "width", first=first, last=last).values())
         if len(by_width) == 2:
-            found[str(name)] = time_ratio(by_width[1], by_width[0])
+            found[str(name)] = ratio(by_width[1], by_width[0])
     return found
 
 

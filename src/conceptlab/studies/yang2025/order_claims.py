@@ -13,8 +13,8 @@ from conceptlab.claims import (
     Tables,
     correlation,
     group_times,
+    ratio,
     smallest,
-    time_ratio,
     value_per_seed,
 )
 from conceptlab.studies.yang2025.networks import RECORDS
@@ -35,7 +35,7 @@ def _order_by_mu(tables: Tables) -> PerSeed:
     """How many times later the weaker concept is half learnt, in the worse of mu = (1, 2) and (3, 2)."""
     weak, strong = _setting(tables["half"], "mu", "mu1", 1.0)
     now_strong, now_weak = _setting(tables["half"], "mu", "mu1", 3.0)
-    return smallest([time_ratio(weak, strong), time_ratio(now_weak, now_strong)])
+    return smallest([ratio(weak, strong), ratio(now_weak, now_strong)])
 
 
 def _order_by_sigma(tables: Tables) -> PerSeed:
@@ -52,7 +52,7 @@ def _flip(tables: Tables) -> PerSeed:
     sigmas = half.loc[half["panel"] == "sigma", "sigma1"]
     weak, strong = _setting(half, "sigma", "sigma1", sigmas.min())
     diverse, plain = _setting(half, "sigma", "sigma1", sigmas.max())
-    return smallest([time_ratio(weak, strong), time_ratio(plain, diverse)])
+    return smallest([ratio(weak, strong), ratio(plain, diverse)])
 
 
 def _prediction_error(tables: Tables) -> PerSeed:
