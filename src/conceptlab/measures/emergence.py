@@ -82,7 +82,6 @@ def emergence_table(
     for key, curve in rows.sort_values("step").groupby(list(by), sort=True):
         mean = curve.groupby("step")["value"].mean()
         time = emergence_time(mean.index.to_numpy(), mean.to_numpy(), threshold)
-        named = dict(zip(by, key if isinstance(key, tuple) else (key,)))
         last = last_start(mean.index.to_numpy())
-        found.append({**named, "time": time, "last": last, "final": float(mean.iloc[-1])})
+        found.append({**dict(zip(by, key)), "time": time, "last": last, "final": float(mean.iloc[-1])})
     return pd.DataFrame(found)

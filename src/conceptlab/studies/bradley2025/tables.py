@@ -73,7 +73,7 @@ def summary(last: pd.DataFrame) -> pd.DataFrame:
     """For each member the share at its base, K_max, and how much of the base is kept beyond the training range."""
     found = []
     for key, rows in last.groupby(["seed", *SETTINGS], sort=True):
-        named = dict(zip(("seed", *SETTINGS), key if isinstance(key, tuple) else (key,)))
+        named = dict(zip(("seed", *SETTINGS), key))
         found.append({**named, **_kept(rows, base_of(str(named["experiment"]), int(str(named["trained"]))))})
     return pd.DataFrame(found)
 

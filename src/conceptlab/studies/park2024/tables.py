@@ -80,10 +80,9 @@ def signal_of(signal: pd.DataFrame) -> dict[float, float]:
 
 def run_times(every: pd.DataFrame) -> pd.DataFrame:
     """One row for each separation, hidden share and seed. A time is NaN where it was never reached by `last`."""
-    found = []
-    for key, run in every.groupby(["separation", "hidden", "seed"], sort=True):
-        named = dict(zip(("separation", "hidden", "seed"), key if isinstance(key, tuple) else (key,)))
-        found.append({**named, **_times(run)})
+    by, found = ["separation", "hidden", "seed"], []
+    for key, run in every.groupby(by, sort=True):
+        found.append({**dict(zip(by, key)), **_times(run)})
     return pd.DataFrame(found)
 
 
