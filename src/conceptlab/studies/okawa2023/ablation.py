@@ -18,7 +18,7 @@ from conceptlab.claims.interval import centre, student_interval
 from conceptlab.errors import InputError
 from conceptlab.recipe import Recipe
 from conceptlab.studies.okawa2023 import recipes
-from conceptlab.studies.okawa2023.claims import TIME_RESOLUTION
+from conceptlab.studies.okawa2023.claim_parts import TIME_RESOLUTION
 from conceptlab.studies.okawa2023.draw_sweeps import NEVER, time_groups
 from conceptlab.studies.okawa2023.settings import SETTINGS
 from conceptlab.studies.okawa2023.signatures import signatures

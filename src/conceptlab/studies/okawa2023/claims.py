@@ -19,11 +19,11 @@ from conceptlab.claims import (
     accuracy_resolution,
     final_value,
     geometric_mean,
-    ordering,
     ratio,
     value_per_seed,
 )
-from conceptlab.studies.okawa2023.settings import PAPER, THRESHOLD
+from conceptlab.studies.okawa2023.claim_parts import AT, LATER, TIME_RESOLUTION, claim_of, order_of
+from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import joint, times_by
 
 HELD_OUT = 0.95
@@ -31,13 +31,6 @@ _CLOSE = 1.25
 """Times within a quarter of each other come together: evaluations are about that far apart."""
 _AS_GOOD_AS_EXACT = 1e-3
 """A rule that errs a thousand times less than another cannot be told from an exact one by accuracies over images."""
-TIME_RESOLUTION = math.sqrt(2 / 12) * math.log(1.2)
-"""Of a ratio of two times, on the log scale: each lies anywhere between two evaluations, a factor of about 1.2 apart (a
-uniform error has a standard deviation of 1/√12 of its width). Seeds that agree to an evaluation agree no better."""
-
-
-def _order(tables: Tables) -> PerSeed:
-    return ordering(list(times_by(tables["times"]).values()))
 
 
 def _held_out(tables: Tables) -> PerSeed:
@@ -107,133 +100,76 @@ def _gender(tables: Tables) -> PerSeed:
     return geometric_mean(found)
 
 
-def order_claim(figure: str, distances: str) -> Claim:
-    return Claim(
-        id=f"{PAPER}.{figure}.order",
-        paper=PAPER,
-        figure=figure,
-        statement=f"Classes emerge in the order of their distance from training: {distances}.",
-        statistic=f"smallest ratio of consecutive emergence times (accuracy {THRESHOLD}) over distances, each the "
-        "geometric mean of its classes",
-        measure=_order,
-        threshold=1.0,
-        side="above",
-        transform="log",
-        resolution=TIME_RESOLUTION,
-    )
+def _order_claim(figure: str, distances: str) -> Claim:
+    return claim_of(
+        figure, "order", f"Classes emerge in the order of their distance from training: {distances}.",
+        f"smallest ratio of consecutive emergence times {AT} over distances, each the geometric mean of its classes",
+        measure=lambda tables: order_of(tables["times"]), **LATER,
+    )  # fmt: skip
 
 
 FIG5 = (
-    order_claim("fig5", "training, 1, 2"),
-    Claim(
-        id=f"{PAPER}.fig5.held-out",
-        paper=PAPER,
-        figure="fig5",
-        statement="In the end the model draws every combination it never saw.",
-        statistic="final accuracy of the worst held-out class",
-        measure=_held_out,
-        threshold=HELD_OUT,
-        side="above",
-        resolution=accuracy_resolution(HELD_OUT, 1000),
-        limits=SHARE,
+    _order_claim("fig5", "training, 1, 2"),
+    claim_of(
+        "fig5", "held-out", "In the end the model draws every combination it never saw.",
+        "final accuracy of the worst held-out class", measure=_held_out, threshold=HELD_OUT, side="above",
+        resolution=accuracy_resolution(HELD_OUT, 1000), limits=SHARE,
     ),
-)
+)  # fmt: skip
 
 FIG6 = (
-    Claim(
-        id=f"{PAPER}.fig6.sudden",
-        paper=PAPER,
-        figure="fig6",
-        statement="Multiplication makes the furthest class emerge more suddenly than its variables on average.",
-        statistic="10–90 % rise relative to the half-way time, since the model draws two training classes: product of "
+    claim_of(
+        "fig6", "sudden",
+        "Multiplication makes the furthest class emerge more suddenly than its variables on average.",
+        "10–90 % rise relative to the half-way time, since the model draws two training classes: product of "
         "indicators over mean of accuracies",
-        measure=_sudden,
-        threshold=1.0,
-        side="below",
-        transform="log",
+        measure=_sudden, threshold=1.0, side="below", transform="log",
     ),
-    Claim(
-        id=f"{PAPER}.fig6.bottleneck",
-        paper=PAPER,
-        figure="fig6",
-        statement="The slowest variable is the bottleneck: the furthest class emerges with it.",
-        statistic=f"emergence time (accuracy {THRESHOLD}) of the class over that of its slowest variable",
-        measure=_bottleneck,
-        threshold=_CLOSE,
-        side="below",
-        transform="log",
-        resolution=TIME_RESOLUTION,
+    claim_of(
+        "fig6", "bottleneck", "The slowest variable is the bottleneck: the furthest class emerges with it.",
+        f"emergence time {AT} of the class over that of its slowest variable",
+        measure=_bottleneck, threshold=_CLOSE, side="below", transform="log", resolution=TIME_RESOLUTION,
     ),
-    Claim(
-        id=f"{PAPER}.fig6.product",
-        paper=PAPER,
-        figure="fig6",
-        statement="Single accuracies multiply: their product tells the joint accuracy better than other rules do.",
-        statistic="error of the product over the smallest error of minimum, Fréchet bound and the middle between them, "
+    claim_of(
+        "fig6", "product",
+        "Single accuracies multiply: their product tells the joint accuracy better than other rules do.",
+        "error of the product over the smallest error of minimum, Fréchet bound and the middle between them, "
         "held-out classes with at least two variables in [.2, .9], since the model draws two training classes",
-        measure=_product_rule,
-        threshold=1.0,
-        side="below",
-        transform="log",
+        measure=_product_rule, threshold=1.0, side="below", transform="log",
     ),
-)
+)  # fmt: skip
 
 FIG7 = (
-    Claim(
-        id=f"{PAPER}.fig7.closed-form",
-        paper=PAPER,
-        figure="fig7",
-        statement="P(n) = (1 - (1-p)^t)^n is the chance that n independent abilities are learnt by step t.",
-        statistic="largest difference from 20,000 simulated learners, n = 1 … 4",
-        measure=_toy_errors,
-        threshold=0.02,
-        side="below",
-        kind="identity",
+    claim_of(
+        "fig7", "closed-form",
+        "P(n) = (1 - (1-p)^t)^n is the chance that n independent abilities are learnt by step t.",
+        "largest difference from 20,000 simulated learners, n = 1 … 4",
+        measure=_toy_errors, threshold=0.02, side="below", kind="identity",
     ),
-    Claim(
-        id=f"{PAPER}.fig7.predicts",
-        paper=PAPER,
-        figure="fig7",
-        statement="The toy model with p fitted at distance 1 tells the curves at distances 2 and 3.",
-        statistic="error of P(n) over the smaller error of two guesses, distance 1's own curve and never, largest over "
+    claim_of(
+        "fig7", "predicts", "The toy model with p fitted at distance 1 tells the curves at distances 2 and 3.",
+        "error of P(n) over the smaller error of two guesses, distance 1's own curve and never, largest over "
         "distances from 2 on",
-        measure=_toy_prediction,
-        threshold=1.0,
-        side="below",
-        transform="log",
+        measure=_toy_prediction, threshold=1.0, side="below", transform="log",
     ),
-)
+)  # fmt: skip
 
 FIG10 = (
-    order_claim("fig10", "training, 1, 2 (CelebA)"),
-    Claim(
-        id=f"{PAPER}.fig10.gender",
-        paper=PAPER,
-        figure="fig10",
-        statement="The under-represented gender is learnt later.",
-        statistic=f"time at which gender reaches accuracy {THRESHOLD}: classes of men over classes of women at "
+    _order_claim("fig10", "training, 1, 2 (CelebA)"),
+    claim_of(
+        "fig10", "gender", "The under-represented gender is learnt later.",
+        f"time at which gender reaches accuracy {THRESHOLD}: classes of men over classes of women at "
         "the same distance from training, mean over distances",
-        measure=_gender,
-        threshold=1.0,
-        side="above",
-        transform="log",
-        resolution=TIME_RESOLUTION,
+        measure=_gender, **LATER,
     ),
-)
+)  # fmt: skip
 
 FIG13 = (
-    Claim(
-        id=f"{PAPER}.fig13.probes",
-        paper=PAPER,
-        figure="fig13",
-        statement="The probe sees in generated images what an eye that measures them sees.",
-        statistic="share of final images that the judge and the analytic readout read differently, worst class",
-        measure=_disagreement,
-        threshold=0.05,
-        side="below",
-        resolution=accuracy_resolution(0.05, 1000),
-        limits=SHARE,
+    claim_of(
+        "fig13", "probes", "The probe sees in generated images what an eye that measures them sees.",
+        "share of final images that the judge and the analytic readout read differently, worst class",
+        measure=_disagreement, threshold=0.05, side="below", resolution=accuracy_resolution(0.05, 1000), limits=SHARE,
     ),
-)
+)  # fmt: skip
 
-FIG16 = (order_claim("fig16", "training, 1, 2, 3 (four variables)"),)
+FIG16 = (_order_claim("fig16", "training, 1, 2, 3 (four variables)"),)

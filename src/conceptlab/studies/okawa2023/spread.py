@@ -20,13 +20,14 @@ from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
 from conceptlab import figures
-from conceptlab.claims import DIFFERENCE, Claim, PerSeed, accuracy_resolution, difference, value_per_seed
+from conceptlab.claims import DIFFERENCE, PerSeed, accuracy_resolution, difference, value_per_seed
 from conceptlab.figures import Line
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
+from conceptlab.studies.okawa2023.claim_parts import claim_of
 from conceptlab.studies.okawa2023.draw_order import seeds_of
 from conceptlab.studies.okawa2023.recipes import samples_without, vary
-from conceptlab.studies.okawa2023.settings import PAPER, base, swept
+from conceptlab.studies.okawa2023.settings import base, swept
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import credited, final, joint, labelled
 from conceptlab.studies.study import Results, Scale, Tables
@@ -172,36 +173,25 @@ COLOURS = Sweep(
 )
 
 
-def _claim(figure: str, name: str, sentence: str, statistic: str, sweep: Sweep) -> Claim:
-    return Claim(
-        f"{PAPER}.{figure}.{name}",
-        PAPER,
-        figure,
-        sentence,
-        statistic,
-        measure=sweep.widens,
-        threshold=0.0,
-        side="above",
-        resolution=math.sqrt(2) * accuracy_resolution(0.5, 400),
-        limits=DIFFERENCE,
-    )
-
+_MORE: dict[str, Any] = {
+    "threshold": 0.0,
+    "side": "above",
+    "resolution": math.sqrt(2) * accuracy_resolution(0.5, 400),
+    "limits": DIFFERENCE,
+}
 
 CLAIMS = (
-    _claim(
-        "spread",
-        "composes",
+    claim_of(
+        "spread", "composes",
         "A model composes more where sizes spread until classes nearly touch than where each class has one size.",
-        "final accuracy of small triangles: widest spread less none",
-        SIZES,
+        "final accuracy of small triangles: widest spread less none", measure=SIZES.widens, **_MORE,
     ),
-)
+)  # fmt: skip
 UNSEEN_CLAIMS = (
-    _claim(
-        "unseen",
-        "carries-on",
+    claim_of(
+        "unseen", "carries-on",
         "A model that saw red vary draws blue that it never saw; one that saw a single red does not.",
         "final accuracy of large blue objects without any blue in training: widest spread less none",
-        COLOURS,
+        measure=COLOURS.widens, **_MORE,
     ),
-)
+)  # fmt: skip

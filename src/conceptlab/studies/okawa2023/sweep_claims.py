@@ -15,12 +15,11 @@ from conceptlab.claims import (
     accuracy_resolution,
     correlation,
     correlation_difference,
-    ordering,
     ratio,
     slope,
     smallest,
 )
-from conceptlab.studies.okawa2023.claim_parts import AT, LATER, claim_of, rows_of
+from conceptlab.studies.okawa2023.claim_parts import AT, LATER, claim_of, order_of, rows_of
 from conceptlab.studies.okawa2023.recipes import RARE
 from conceptlab.studies.okawa2023.tables import times_by
 
@@ -57,13 +56,8 @@ def _balancing(tables: Tables) -> PerSeed:
     return ratio(times["natural"], times["balanced"])
 
 
-def _order_on_average(tables: Tables) -> PerSeed:
-    return ordering(list(times_by(tables["times"]).values()))
-
-
 def _order_everywhere(tables: Tables, by: str) -> PerSeed:
-    groups = tables["times"].groupby(by)
-    return smallest([ordering(list(times_by(rows).values())) for _, rows in groups])
+    return smallest([order_of(rows) for _, rows in tables["times"].groupby(by)])
 
 
 def _leaves_product(tables: Tables) -> PerSeed:
@@ -106,7 +100,7 @@ CENTRES = (
     claim_of(
         "centres", "on-average", "Averaged over all centres of the training set, the order is that of distance.",
         f"smallest ratio of consecutive emergence times {AT} over distances, mean over centres",
-        measure=_order_on_average, **LATER,
+        measure=lambda tables: order_of(tables["times"]), **LATER,
     ),
     claim_of(
         "centres", "everywhere", "The order is that of distance whichever corner is the centre.",
