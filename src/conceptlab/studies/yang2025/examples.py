@@ -11,8 +11,8 @@ import pandas as pd
 from conceptlab.claims import Claim, NoData, PerSeed, Tables
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.examples_figures import draw_centres, draw_entries, draw_losses
-from conceptlab.studies.yang2025.settings import FINE_LEVEL, PAPER, SIGMA, SIZES
-from conceptlab.studies.yang2025.swing_claims import share
+from conceptlab.studies.yang2025.settings import FINE_LEVEL, SIGMA, SIZES
+from conceptlab.studies.yang2025.swing_claims import share, share_claim
 from conceptlab.studies.yang2025.symmetric_runs import Example, example_tables
 from conceptlab.theory import Sim, symmetric
 
@@ -46,42 +46,33 @@ def _minor_falls(tables: Tables) -> PerSeed:
 
 def _existence(figure: str, descents: int, name: str) -> Claim:
     """The paper shows that it can happen; we ask that it be no freak: more than one start in a hundred."""
-    return Claim(
-        id=f"{PAPER}.{figure}.descents",
-        paper=PAPER,
-        figure=figure,
+    return share_claim(
+        f"{figure}.descents",
         statement=f"With {descents} concepts the OOD loss can descend {descents} times ({name} descent).",
         statistic=f"share of random starts with at least {descents} descents above {FINE_LEVEL:g} of the starting loss",
         measure=lambda tables: share(tables["starts"].set_index("seed")["descents"] >= descents),
         threshold=0.01,
         side="above",
-        interval="proportion",
     )
 
 
 FIG5_CLAIMS = (
     _existence("fig5", 2, "double"),
-    Claim(
-        id=f"{PAPER}.fig5.typical",
-        paper=PAPER,
-        figure="fig5",
+    share_claim(
+        "fig5.typical",
         statement="From a small random start the OOD loss of the symmetric network is not monotone.",
         statistic=f"share of random starts with a second descent above {FINE_LEVEL:g} of the starting loss",
         measure=lambda tables: share(tables["starts"].set_index("seed")["descents"] >= 2),
         threshold=0.5,
         side="above",
-        interval="proportion",
     ),
-    Claim(
-        id=f"{PAPER}.fig5.cause",
-        paper=PAPER,
-        figure="fig5",
+    share_claim(
+        "fig5.cause",
         statement="The OOD loss rises because the minor entry is suppressed.",
         statistic="of starts that swing, the share whose w₁₂ falls during the largest rise",
         measure=_minor_falls,
         threshold=0.95,
         side="above",
-        interval="proportion",
     ),
 )
 

@@ -13,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import Claim, PerSeed, Tables
+from conceptlab.claims import PerSeed, Tables
 from conceptlab.figures.style import RULE
 from conceptlab.studies.study import Figure, Results, Scale
 from conceptlab.studies.yang2025 import drawing
-from conceptlab.studies.yang2025.settings import PAPER, SIGMA
-from conceptlab.studies.yang2025.swing_claims import share
+from conceptlab.studies.yang2025.settings import SIGMA
+from conceptlab.studies.yang2025.swing_claims import share, share_claim
 from conceptlab.theory import Sim, symmetric
 from conceptlab.theory.artefacts import lowest_eigenvalue, script_strengths, step_on_jacobian
 
@@ -56,16 +56,13 @@ def _never_learnt(tables: Tables) -> PerSeed:
 
 
 CLAIMS = (
-    Claim(
-        id=f"{PAPER}.fig10.failure",
-        paper=PAPER,
-        figure="fig10",
+    share_claim(
+        "fig10.failure",
         statement="For mu = (.7, 1.7, 3) the first major entry never grows.",
         statistic="share of starts with w₁₁ below ½ at the end of gradient descent on U",
         measure=_never_learnt,
         threshold=0.5,
         side="above",
-        interval="proportion",
     ),
 )
 

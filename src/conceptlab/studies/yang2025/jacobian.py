@@ -12,7 +12,7 @@ from conceptlab.claims import Claim, PerSeed
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.jacobian_figures import draw_jacobian
 from conceptlab.studies.yang2025.settings import LEVEL, PAPER, SIGMA, SIZES
-from conceptlab.studies.yang2025.swing_claims import share
+from conceptlab.studies.yang2025.swing_claims import share, share_claim
 from conceptlab.theory import (
     Sim,
     crossing_times,
@@ -190,10 +190,8 @@ CLAIMS = (
         f"distance of w₂₂ from the formula at the turn, W(0) of size {_NEARLY_ZERO:g}",
         1e-3,
     ),
-    Claim(
-        id=f"{PAPER}.fig4.predicted",
-        paper=PAPER,
-        figure="fig4",
+    share_claim(
+        "fig4.predicted",
         statement="Swing-by happens where it is predicted: from a start that points straight to the composition, never "
         "from one that is uncorrelated with it or points away.",
         statistic=f"share of random tasks that swing by more than {LEVEL:.0%} from a start correlated by "
@@ -201,7 +199,6 @@ CLAIMS = (
         measure=lambda tables: _as_predicted(tables["tasks"]),
         threshold=0.95,
         side="above",
-        interval="proportion",
     ),
 )
 
