@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -192,11 +193,11 @@ def _rank_with_noise(tables: Tables) -> PerSeed:
     return value_per_seed(ranks.rename("value").reset_index(), over="max")
 
 
+_claim = partial(Claim, paper=PAPER, figure="cpc")
+
 CLAIMS = (
-    Claim(
+    _claim(
         id=f"{PAPER}.cpc.lemma",
-        paper=PAPER,
-        figure="cpc",
         statement="CPC implies local conditional scores, at every noise level (Lemma 1).",
         statistic="largest dependence of a region's score on pixels or conditions of another, relative to the largest",
         measure=lambda tables: _identity(tables, "pixels", "conditions"),
@@ -204,10 +205,8 @@ CLAIMS = (
         side="below",
         kind="identity",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.cpc.composition",
-        paper=PAPER,
-        figure="cpc",
         statement="For CPC with a background independent between regions, scores of single conditions add up to the "
         "joint score.",
         statistic="largest difference of composed and joint score, relative to the largest score",
@@ -216,20 +215,16 @@ CLAIMS = (
         side="below",
         kind="identity",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.cpc.approximate",
-        paper=PAPER,
-        figure="cpc",
         statement="Approximately CPC implies approximately LCS: the LCS error vanishes with the coupling.",
         statistic="log-log slope of the peak relative LCS error against the coupling, the smaller of both couplings",
         measure=_grows,
         threshold=0.5,
         side="above",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.cpc.decay",
-        paper=PAPER,
-        figure="cpc",
         statement="Beyond its peak noise makes an approximately compositional score local, in every unit.",
         statistic="LCS error at the highest noise over its peak; the worst of both couplings, three units, all ε",
         measure=_worst_decay,
@@ -237,10 +232,8 @@ CLAIMS = (
         side="below",
         transform="log",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.cpc.always",
-        paper=PAPER,
-        figure="cpc",
         statement="More noise always makes the score more local, as the text puts it without a peak.",
         statistic="rank correlation of relative LCS error and noise over all levels, the larger of both couplings",
         measure=_rank_with_noise,

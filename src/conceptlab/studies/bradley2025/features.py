@@ -8,6 +8,7 @@ Beside these, what a trained network makes of two concepts at its bottleneck, wh
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -158,11 +159,11 @@ def _entangled_distance(tables: Tables) -> PerSeed:
     return PerSeed.exact(rows["distance_entangled"].where(rows["cosine_entangled"].abs() < 1e-10))
 
 
+_claim = partial(Claim, paper=PAPER, figure="features")
+
 CLAIMS = (
-    Claim(
+    _claim(
         id=f"{PAPER}.features.necessary",
-        paper=PAPER,
-        figure="features",
         statement="Orthogonality is necessary: CPC makes the directions d_i of all conditions orthogonal.",
         statistic="largest |cos| between directions of exact CPC distributions",
         measure=lambda tables: PerSeed.exact(tables["identity"].set_index("case")["error"]),
@@ -170,20 +171,16 @@ CLAIMS = (
         side="below",
         kind="identity",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.features.not-sufficient",
-        paper=PAPER,
-        figure="features",
         statement="Orthogonality is not sufficient: conditions with orthogonal directions need not compose.",
         statistic="energy distance from the truth of composed samples, for pairs whose |cos| is below 1e-10",
         measure=_entangled_distance,
         threshold=0.01,
         side="above",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.features.orthogonal",
-        paper=PAPER,
-        figure="features",
         statement="Where a condition is everywhere, features are orthogonal that pixels are not: light and content.",
         statistic="orthogonality score in features minus that in pixels",
         measure=lambda tables: difference(
@@ -192,10 +189,8 @@ CLAIMS = (
         threshold=0.1,
         side="above",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.features.compose",
-        paper=PAPER,
-        figure="features",
         statement="There conditions compose in features and not in pixels.",
         statistic="error of the mean image foretold by adding directions, in pixels over that in features",
         measure=lambda tables: ratio(

@@ -4,6 +4,7 @@ generalises. Everything was measured while the models lived (measurements `local
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -143,11 +144,11 @@ def _neighbours(tables: Tables) -> PerSeed:
     return value_per_seed(rows, over="min")  # as above: a model without a response leaves its seed unknown
 
 
+_claim = partial(Claim, paper=PAPER, figure="locality")
+
 CLAIMS = (
-    Claim(
+    _claim(
         id=f"{PAPER}.locality.gain",
-        paper=PAPER,
-        figure="locality",
         statement="The near-response gain at high noise ranks models as the share of conditions they keep does.",
         statistic="rank correlation over models of the gain and the kept share, within each seed",
         measure=_rank,
@@ -156,10 +157,8 @@ CLAIMS = (
         transform="fisher",
         resolution=0.5,  # about 1/√(models - 3)
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.locality.conditions",
-        paper=PAPER,
-        figure="locality",
         statement="High noise is decided by the conditions, low noise by the image.",
         statistic="condition share above one half at the highest noise and below it at the lowest: the smallest margin",
         measure=_decided,
@@ -167,10 +166,8 @@ CLAIMS = (
         side="above",
         limits=(-0.5, 0.5),  # of a share from one half
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.locality.neighbours",
-        paper=PAPER,
-        figure="locality",
         statement="At low noise the score of a pixel depends on its neighbours.",
         statistic="share of the response to other pixels that lies within one cell, at the lowest noise, of the model "
         "where it is smallest",

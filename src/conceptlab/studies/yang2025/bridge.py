@@ -10,6 +10,8 @@ training, when networks of large signal draw, and noise over fewer steps looks l
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 
@@ -108,21 +110,19 @@ def _more_at_low(tables: Tables) -> PerSeed:
     )
 
 
+_claim = partial(Claim, paper=PAPER, figure="fig6")
+
 CLAIMS = (
-    Claim(
+    _claim(
         id=f"{PAPER}.fig6.non-monotone",
-        paper=PAPER,
-        figure="fig6",
         statement="In diffusion models the concept MSE of a class never seen is non-monotone at low signal.",
         statistic="rise of the concept MSE of 11 less the curve's noise level, mean over the lower half of separations",
         measure=lambda tables: _excess(tables, low=True),
         threshold=0.0,
         side="above",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.fig6.low-signal",
-        paper=PAPER,
-        figure="fig6",
         statement="It rises more at low signal than at high signal.",
         statistic="rise of the concept MSE of 11, lower half of the separations minus upper half: between what is left "
         "less noise levels and rises as they are",
@@ -130,10 +130,8 @@ CLAIMS = (
         threshold=0.0,
         side="above",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.fig6.speed",
-        paper=PAPER,
-        figure="fig6",
         statement="Concepts are learnt faster the larger the signal.",
         statistic="rank correlation over separations of colour signal and the largest distance in a twentieth of "
         "training, within each seed",

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -143,11 +144,11 @@ def _better(tables: Tables) -> PerSeed:
     return _of_every_seed(tables, found)
 
 
+_claim = partial(Claim, paper=PAPER, figure="predict")
+
 CLAIMS = (
-    Claim(
+    _claim(
         id=f"{PAPER}.predict.order",
-        paper=PAPER,
-        figure="predict",
         statement="SIM foretells the order in which a diffusion model learns its concepts.",
         statistic="share of pairs of concepts, over all worlds, that are learnt in the order foretold",
         measure=_in_order,
@@ -155,10 +156,8 @@ CLAIMS = (
         side="above",
         limits=SHARE,
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.predict.times",
-        paper=PAPER,
-        figure="predict",
         statement="SIM foretells their relative times.",
         statistic="rank correlation over pairs of foretold and measured ratio of times, within each seed",
         measure=_in_time,
@@ -166,10 +165,8 @@ CLAIMS = (
         side="above",
         transform="fisher",
     ),
-    Claim(
+    _claim(
         id=f"{PAPER}.predict.better",
-        paper=PAPER,
-        figure="predict",
         statement="SIM, which knows the diversity of concepts, foretells relative times better than signals alone.",
         statistic="median |log error| of the ratio of times: rank by signal minus SIM",
         measure=_better,
