@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, slope, value_per_seed
+from conceptlab.claims import Claim, PerSeed, Tables, slope, smallest, value_per_seed
 from conceptlab.studies.bradley2025.draw_cpc import SHOWN_LEVEL, draw_cpc
 from conceptlab.studies.bradley2025.settings import PAPER
 from conceptlab.studies.study import Figure, Results, Scale
@@ -167,12 +167,7 @@ def _grows(tables: Tables) -> PerSeed:
     errors = tables["errors"].query("unit == 'relative'")
     peaks = errors.groupby(["seed", "coupling", "epsilon"], as_index=False)["value"].max()
     logs = peaks.assign(epsilon=np.log(peaks["epsilon"]), value=np.log(peaks["value"]))
-    slopes = [slope(rows, "epsilon", "value") for _, rows in logs.groupby("coupling")]
-    if not slopes:
-        raise NoData("no errors were measured")
-    return PerSeed(
-        slopes[0].seeds, *(np.min([getattr(s, end) for s in slopes], axis=0) for end in ("low", "high"))
-    )
+    return smallest([slope(rows, "epsilon", "value") for _, rows in logs.groupby("coupling")])
 
 
 def _worst_decay(tables: Tables) -> PerSeed:
