@@ -25,20 +25,16 @@ def save_probe(probe: Probe, path: str | Path) -> None:
     settings, weights = _paths(path)
     if isinstance(probe, LearnedProbe):
         _write(weights, lambda place: save_file(probe.network.state_dict(), place))
-    _write(settings, lambda place: _write_text(place, json.dumps(probe.settings, indent=1) + "\n"))
+    _write(settings, lambda place: place.write_text(json.dumps(probe.settings, indent=1) + "\n"))
 
 
-def _write(path: Path, write: Callable[[Path], None]) -> None:
+def _write(path: Path, write: Callable[[Path], object]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as half_written:
             write(half_written)
     except (OSError, SafetensorError) as error:
         raise unwritten(path, error) from error
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text)
 
 
 def load_probe(path: str | Path) -> Probe:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +266,8 @@ def _write_figure(run: FigureRun, place: FigureRun) -> None:
     for name, table in tables.items():
         write_compact(place.path / "tables" / f"{name}.parquet", table)
     for picture in run.pictures:
-        _write_bytes(place.path / "figures" / picture.name, compact_picture(picture))
+        packed = compact_picture(picture)
+        write_atomically(place.path / "figures" / picture.name, partial(Path.write_bytes, data=packed))
     # What an earlier version of the same figure had and this one has not would be shown as its own.
     kept = {p.name for p in run.pictures} | {f"{name}.parquet" for name in tables}
     for path in (*place.path.glob("figures/*"), *place.path.glob("tables/*")):
@@ -274,10 +276,3 @@ def _write_figure(run: FigureRun, place: FigureRun) -> None:
     if run.verdicts:
         write_claims(place.path / "claims.json", run.verdicts)
     write_json(place.path / "manifest.json", _manifest(run))
-
-
-def _write_bytes(path: Path, data: bytes) -> None:
-    def write(place: Path) -> None:
-        place.write_bytes(data)
-
-    write_atomically(path, write)

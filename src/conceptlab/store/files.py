@@ -30,7 +30,7 @@ class Busy(InputError):
     """A folder that another process is writing."""
 
 
-def write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a temporary file beside `path`, then rename it: readers see the old or the new file."""
     check_writable(path)
     try:
@@ -85,11 +85,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write_text(path: Path, text: str) -> None:
-    write_atomically(path, lambda temporary: _write_utf8(temporary, text))
-
-
-def _write_utf8(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
 
 
 def write_json(path: Path, value: Any) -> None:

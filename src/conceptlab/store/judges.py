@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
-from pathlib import Path
+from functools import partial
 
 from conceptlab.store.files import write_atomically
 from conceptlab.store.member import Member
@@ -20,11 +20,4 @@ def copy_judges(members: Iterable[Member], source: Store, target: Store) -> None
         here, there = source.probe_path(name), target.probe_path(name)
         if (here / _LAST).exists() and not (there / _LAST).exists():
             for path in sorted(here.glob("[!.]*"), key=lambda path: path.name == _LAST):
-                _copy(path, there / path.name)
-
-
-def _copy(source: Path, place: Path) -> None:
-    def write(temporary: Path) -> None:
-        shutil.copyfile(source, temporary)
-
-    write_atomically(place, write)
+                write_atomically(there / path.name, partial(shutil.copyfile, path))

@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import torch
@@ -241,15 +241,12 @@ def _make(figure: Figure, order: Order, run: FigureRun, store: Store) -> Tables:
     tables = figure.tables(results)
     for name, table in tables.items():
         write_table(run.path / "tables" / f"{name}.parquet", table)
-        write_atomically(run.path / "figures" / f"{name}.csv", _csv(table))
+        as_csv = partial(table.to_csv, index=False, float_format="%.6g")
+        write_atomically(run.path / "figures" / f"{name}.csv", as_csv)
     picture = figure.draw(results, tables)
     for suffix in ("png", "pdf"):
         write_atomically(run.path / "figures" / f"{figure.id}.{suffix}", picture.savefig)
     return tables
-
-
-def _csv(table: Any) -> Callable[[Path], None]:
-    return lambda path: table.to_csv(path, index=False, float_format="%.6g")
 
 
 def judge_study(study: Study, scale: str, store: Store) -> None:
