@@ -16,6 +16,7 @@ import pandas as pd
 from conceptlab.claims import PerSeed, final_value
 from conceptlab.concepts import Class
 from conceptlab.errors import InputError
+from conceptlab.figures import select
 from conceptlab.recipe import Evaluation, Optimiser, Part, Recipe
 from conceptlab.studies.custom_figures import draw, judged
 from conceptlab.studies.emergence_claims import emergence, final_claim, order_claim
@@ -234,9 +235,7 @@ def _tables(results: Results, chosen: Roles) -> dict[str, pd.DataFrame]:
 
 def _final(tables: Tables, role: str) -> PerSeed:
     curves = tables["curves"]
-    rows = curves[
-        (curves["measure"] == judged(curves)) & (curves["weights"] == "raw") & (curves["variable"] == "")
-    ]
+    rows = select(curves, judged(curves))
     return final_value(rows[rows["role"] == role], over="min")
 
 

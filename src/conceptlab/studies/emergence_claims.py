@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import SHARE, Claim, PerSeed, group_times, ordering
+from conceptlab.figures import select
 from conceptlab.measures import draws_by, emergence_table
 from conceptlab.studies.study import Tables
 
@@ -20,8 +21,8 @@ def begun(curves: pd.DataFrame, measure: str = "accuracy") -> pd.Series:
     """For every row whether the model of its seed draws by then: two training classes are at the threshold. A judge
     takes the noise of an untrained network for some class, at the first evaluations and often for a held-out one; for
     two training classes, each where it was asked for, it cannot take it."""
-    joint = (curves["measure"] == measure) & (curves["weights"] == "raw") & (curves["variable"] == "")
-    return draws_by(curves, curves[joint & (curves["distance"] == 0)], ["seed"], THRESHOLD, classes=2)
+    joint = select(curves, measure)
+    return draws_by(curves, joint[joint["distance"] == 0], ["seed"], THRESHOLD, classes=2)
 
 
 def drawn_by_half(curves: pd.DataFrame, measure: str = "accuracy") -> float:

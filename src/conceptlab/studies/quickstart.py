@@ -15,6 +15,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from conceptlab.claims import PerSeed, accuracy_resolution, final_value
+from conceptlab.figures import select
 from conceptlab.recipe import Evaluation, Optimiser, Recipe
 from conceptlab.studies.emergence_claims import emergence, final_claim, order_claim
 from conceptlab.studies.quickstart_figures import draw_emergence
@@ -55,9 +56,8 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
 
 
 def _held_out(tables: Tables) -> PerSeed:
-    curves = tables["curves"]
-    chosen = curves.query("measure == 'accuracy' and weights == 'raw' and variable == '' and distance > 0")
-    return final_value(chosen, over="min")
+    joint = select(tables["curves"], "accuracy")
+    return final_value(joint[joint["distance"] > 0], over="min")
 
 
 CLAIMS = (

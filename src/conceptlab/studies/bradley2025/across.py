@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import CORRELATION, Claim, NoData, PerSeed, Tables, correlation, within_correlation
+from conceptlab.figures import select
 from conceptlab.measures import draws_by, emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.studies.bradley2025.draw_across import draw_across
@@ -80,8 +81,7 @@ def generalisation_times(metrics: pd.DataFrame) -> pd.DataFrame:
 
     Nothing counts until a member draws every training class: a judge takes the noise of an untrained network for some
     class, which would seem to have come at the first evaluations."""
-    rows = metrics[(metrics["measure"] == "accuracy") & (metrics["variable"] == "")]
-    rows = rows[rows["weights"] == "raw"]
+    rows = select(metrics, "accuracy")
     draws = draws_by(rows, rows[rows["distance"] == 0], ["member"], THRESHOLD)
     held_out = rows.assign(value=rows["value"].where(draws, 0.0))[rows["distance"] > 0]
     times = emergence_table(held_out, THRESHOLD, by=["member", "class"])

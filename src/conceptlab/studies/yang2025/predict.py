@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.figures import select
 from conceptlab.store import Member
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.predict_figures import draw_predict
@@ -68,12 +69,8 @@ def _shape_name(world) -> str:
 def learning_time(metrics: pd.DataFrame, variable: str, train: set[str], place: int) -> float:
     """When a concept's training classes first lie half apart and stay so for two evaluations, between evaluations by
     straight lines; infinite if that never happens."""
-    rows = metrics[
-        (metrics["measure"] == "coordinate")
-        & (metrics["variable"] == variable)
-        & (metrics["weights"] == "raw")
-        & metrics["class"].isin(train)
-    ]
+    rows = select(metrics, "coordinate", variable)
+    rows = rows[rows["class"].isin(train)]
     has_it = rows["class"].str[place] != "0"
     means = rows.groupby(["step", has_it.rename("has")])["value"].mean().unstack("has")
     apart = (means[True] - means[False]).sort_index()
