@@ -20,7 +20,6 @@ from conceptlab.figures.curves import (
 from conceptlab.figures.graph import draw_graph, mean_paths, page_positions, seed_paths, trajectories
 from conceptlab.figures.images import contact_sheet, labelled_sheet, mean_image, strip, thumbnail, tiled
 from conceptlab.figures.style import (
-    VERDICT_COLOURS,
     VERDICT_SYMBOLS,
     Page,
     caption,
@@ -41,7 +40,6 @@ from conceptlab.figures.style import (
 )
 
 __all__ = [
-    "VERDICT_COLOURS",
     "VERDICT_SYMBOLS",
     "Line",
     "Page",

@@ -40,7 +40,6 @@ _VARIABLES = {
 _OTHER_VARIABLES = ("#117733", "#882255", "#6699CC", "#999933", "#661100", "#AA4466")
 _SEPARATION = "viridis"
 
-VERDICT_COLOURS = {"reproduced": "#00735c", "not reproduced": "#b3420a", "inconclusive": "#6b6f76"}
 VERDICT_SYMBOLS = {"reproduced": "✓", "not reproduced": "✗", "inconclusive": "?"}
 
 ONE_COLUMN, TWO_COLUMNS = 3.4, 7.0
