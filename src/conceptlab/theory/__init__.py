@@ -17,6 +17,7 @@ from conceptlab.theory.cpc import (
     random_cpc,
 )
 from conceptlab.theory.cpc_sampling import composed_score, energy_distance, flow_samples, noise_levels
+from conceptlab.theory.crossing import crossing_times
 from conceptlab.theory.integrate import integrate
 from conceptlab.theory.jacobian import (
     EntryTerms,
@@ -33,7 +34,6 @@ from conceptlab.theory.mixture import Mixture, product
 from conceptlab.theory.networks import Network, Trained, initial_weights, mean_squared_error_rate, train
 from conceptlab.theory.playground import PlaygroundRun, run_playground
 from conceptlab.theory.sim import Sim, SimSample, sample_second_moment
-from conceptlab.theory.stages import MinorTurn, Stage, Stages, crossing_times, find_stages
 from conceptlab.theory.sweep import Cell, CellResult, grid, run_cell
 from conceptlab.theory.swing import Swings, find_swings, noise_level, swing_size
 
@@ -43,15 +43,12 @@ __all__ = [
     "Cpc",
     "EntryTerms",
     "LcsError",
-    "MinorTurn",
     "Mixture",
     "Network",
     "PlaygroundRun",
     "Roles",
     "Sim",
     "SimSample",
-    "Stage",
-    "Stages",
     "Swings",
     "Trained",
     "artefacts",
@@ -62,7 +59,6 @@ __all__ = [
     "crossing_times",
     "energy_distance",
     "entry_terms",
-    "find_stages",
     "find_swings",
     "flow_samples",
     "grid",
