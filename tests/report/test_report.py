@@ -47,6 +47,40 @@ def test_every_claim_is_there_with_its_numbers_and_verdict(made: tuple[Path, Pag
     assert "1 of 1 identities hold" in page.text  # counted apart
 
 
+def _describing(root: Path, figure: str = "twins") -> FigureRun:
+    """A run of a figure that makes no claim: nothing writes claims for it."""
+    run = synthetic.figure_run(root, [], study="park2024", figure=figure, scale="paper")
+    (run.path / "claims.json").unlink()
+    draw_picture(run)
+    return run
+
+
+def test_a_figure_that_makes_no_claim_says_so_and_announces_none(tmp_path: Path) -> None:
+    page = read(report([_describing(tmp_path)], tmp_path / "page.html"))
+    assert "This figure makes no claim" in page.text
+    assert "Claims none: it describes" in page.text
+    for said in ("judged", "of 0", "Holm"):
+        assert said not in page.text
+    both = [_describing(tmp_path, figure) for figure in ("fig6", "fig7")]
+    assert "These figures make no claims" in read(report(both, tmp_path / "page.html")).text
+
+
+def test_beside_claims_a_figure_without_any_says_so(quickstart: FigureRun, tmp_path: Path) -> None:
+    page = read(report([quickstart, _describing(tmp_path)], tmp_path / "page.html"))
+    assert page.text.count("none: it describes") == 1
+    assert "makes no claim" not in page.text
+    assert "1 of 3 reproduced" in page.text
+
+
+def test_a_figure_whose_claims_are_to_come_is_not_said_to_make_none(tmp_path: Path) -> None:
+    run = synthetic.figure_run(tmp_path, [])
+    (run.path / "claims.json").unlink()
+    page = read(report([run, _describing(tmp_path)], tmp_path / "page.html"))
+    assert "No claim has been judged in these runs yet" in page.text
+    assert "of 0" not in page.text
+    assert page.text.count("none: it describes") == 1
+
+
 def test_a_value_that_is_only_a_bound_is_shown_as_one(tmp_path: Path) -> None:
     judged = [replace(v, bound="lower") for v in synthetic.verdicts()]
     runs = [

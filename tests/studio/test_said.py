@@ -56,6 +56,22 @@ def test_the_number_of_a_claim_comes_with_what_it_measures(run: FigureRun, tmp_p
     assert str(shown.json).count(f"Because {why}.") == len(synthetic.verdicts())
 
 
+def test_a_run_that_makes_no_claim_says_so(run: FigureRun, tmp_path: Path) -> None:
+    describing = synthetic.figure_run(tmp_path / "runs", [], study="park2024", figure="twins", scale="paper")
+    to_come = synthetic.figure_run(tmp_path / "runs", [])
+    for made in (describing, to_come):
+        (made.path / "claims.json").unlink()
+    browser = client(Studio.of([tmp_path / "runs"]))
+    listed = browser.post("/_dash-update-component", json=show("/"), headers=LOCAL).json
+    assert str(listed).count("none made") == 1
+    for place, said in (("park2024/paper/twins", 1), ("quickstart/small/emergence", 0)):
+        page = browser.post("/_dash-update-component", json=show(f"/run/runs/{place}"), headers=LOCAL).json
+        assert str(page).count("none: it describes") == said
+    shutil.rmtree(describing.path)  # since the last look for runs
+    listed = browser.post("/_dash-update-component", json=show("/"), headers=LOCAL).json
+    assert "From seen to unseen" in str(listed)
+
+
 def test_the_command_that_runs_it_again_names_its_folder(run: FigureRun) -> None:
     # Without it the command would begin anew in `runs`, and continue nothing.
     page = show(f"/run/{run.store.root.name}/quickstart/tiny/emergence")

@@ -51,6 +51,7 @@ def report(runs: Sequence[FigureRun], path: Path) -> Path:
             title=_title(parts),
             parts=parts,
             papers=_papers(parts),
+            describes=all(part.describes for part in parts),
             trainings=trainings,
             counts=_counts(parts),
             comparisons=comparisons(parts),

@@ -13,6 +13,7 @@ from conceptlab.errors import InputError
 from conceptlab.report.embed import read_picture
 from conceptlab.report.training import Training
 from conceptlab.store import FigureRun, Signature
+from conceptlab.studies import makes_no_claim
 
 
 class Picture(NamedTuple):
@@ -34,6 +35,7 @@ class FigurePart:
     drawn: list[Path] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    describes: bool = False  # it makes no claim
     training: Training | None = None
     label: str = ""
 
@@ -67,7 +69,8 @@ def figure_part(run: FigureRun, anchor: str) -> FigurePart:
     except InputError as error:
         part.problems.append(f"The claims cannot be read: {error}")
     else:
-        if not part.verdicts and not run.pictures:  # a finished figure may make no claim
+        part.describes = not part.verdicts and makes_no_claim(run, part.manifest)
+        if not part.verdicts and not part.describes and not run.pictures:
             part.problems.append("No claim has been judged here yet.")
     try:
         part.signatures = run.signatures

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from conceptlab.errors import InputError, unknown
 from conceptlab.store import FigureRun
@@ -25,6 +26,7 @@ __all__ = [
     "find",
     "in_order",
     "judge_study",
+    "makes_no_claim",
     "parse_seeds",
     "ready",
     "run",
@@ -72,6 +74,19 @@ def in_order(
         return _index(list(STUDIES), study), folders.index(run.path.parent), _index(known, figure)
 
     return sorted(runs, key=place)
+
+
+def makes_no_claim(run: FigureRun, manifest: Mapping[str, Any] | None = None) -> bool:
+    """Whether a figure only describes, at its scale. Its study says so; of a study that is not known here, a run does
+    that ended without claims. Own data always makes claims. Whoever has read the `manifest` gives it: the run may have
+    been deleted since."""
+    manifest = run.manifest if manifest is None else manifest
+    study, id_, scale = (manifest[name] for name in ("study", "figure", "scale"))
+    for figure in STUDIES[study].figures if study in STUDIES else ():
+        if figure.id == id_:
+            return not figure.claims_at(scale)
+    # As `store.has_ended` asks of a run.
+    return study != "custom" and "seconds" in manifest and not (run.path / "claims.json").exists()
 
 
 def _named(run: FigureRun) -> tuple[str, str]:

@@ -22,11 +22,9 @@ def _lacks_verdicts(run: FigureRun) -> bool:
     judged; the file may also have been lost."""
     if (run.path / "claims.json").exists():
         return False
-    from conceptlab.studies import STUDIES
+    from conceptlab.studies import makes_no_claim
 
-    study, id_, scale = (run.manifest[name] for name in ("study", "figure", "scale"))
-    figures = STUDIES[study].figures if study in STUDIES else ()
-    return study == "custom" or any(figure.id == id_ and figure.claims_at(scale) for figure in figures)
+    return not makes_no_claim(run)
 
 
 def _line(command: str, runs: Sequence[FigureRun]) -> str:

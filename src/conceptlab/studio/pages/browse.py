@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, dcc, html, no_update
 
 from conceptlab.errors import InputError
 from conceptlab.figures import VERDICT_SYMBOLS
-from conceptlab.studies import STUDIES
+from conceptlab.studies import STUDIES, makes_no_claim
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.context import Studio
 from conceptlab.studio.elements import SELDOM, aria, badge, card, command, heading
@@ -150,9 +150,9 @@ def _claims(entry: Entry) -> Any:
         for v in verdicts
     ]
     words = ", ".join(f"{n} {name}" for name, n in Counter(v.verdict for v in verdicts).items())
-    return (
-        html.Span(marks, className="claim-marks", role="img", **aria(label=words or "none")) if marks else "–"
-    )  # pyright: ignore
+    if not marks:
+        return html.Span("none made", className="muted") if makes_no_claim(entry.run, entry.manifest) else "–"
+    return html.Span(marks, className="claim-marks", role="img", **aria(label=words))  # pyright: ignore
 
 
 def _progress(entry: Entry) -> Any:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from dash import dcc, html
 
 from conceptlab.report.training import Setting, Training
+from conceptlab.studies import makes_no_claim
 from conceptlab.studio.catalogue import Entry
 from conceptlab.studio.elements import badge, card, chip, graph, problem, verdict_row
 from conceptlab.studio.live import RunView
@@ -107,6 +108,8 @@ def facts(entry: Entry) -> Any:
         ),
         ("Step", f"{behind.step} of {behind.steps}" if behind and behind.steps else "–"),
     ]
+    if makes_no_claim(entry.run, entry.manifest):
+        facts.append(("Claims", "none: it describes"))
     parts: list[Any] = [html.Div([html.Dt(name), html.Dd(value)]) for name, value in facts]
     state: list[Any] = [badge(entry.status)]
     if entry.status in ("running", "unfinished"):
