@@ -77,6 +77,8 @@ def _chart(can: pd.DataFrame, does: pd.DataFrame) -> Chart:
         "showlegend": len(seeds) > 1,
         "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
         "scene": {
+            # Below it are the names of the seeds, on a phone in several rows.
+            "domain": {"x": [0, 1], "y": [0.12, 1]},
             # Steps lie along the axis that is seen most from its end: more of them would cover each other.
             "xaxis": {
                 "title": {"text": "training step"},

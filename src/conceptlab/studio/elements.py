@@ -175,9 +175,12 @@ def themed(chart: Chart) -> Chart:
         "font": {"family": FONT, "size": 12},
         "margin": {"l": 52, "r": 14, "t": 12, "b": 44},
         "hovermode": "closest",
-        "legend": {"orientation": "h", "y": -0.2, "x": 0},
+        # Below the name of the axis, in as many rows as it needs.
+        "legend": {"orientation": "h", "x": 0, "yref": "container", "y": 0, "yanchor": "bottom"},
         **given,
     }
     if "scene" in layout:
         layout["legend"] = {"orientation": "h", "y": 0, "x": 0}
+    elif title := layout.get("xaxis", {}).get("title"):
+        layout["xaxis"] = {**layout["xaxis"], "automargin": True, "title": {**title, "standoff": 6}}
     return {"data": chart["data"], "layout": layout}

@@ -1,0 +1,55 @@
+"""The studio in a window as narrow as a phone: nothing is cut off, and nothing has to be scrolled to sideways."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.conftest import Browser
+from tests.browser.test_pages import PAGES, RUN
+
+PHONE = 420
+RECT = "getBoundingClientRect()"
+
+
+@pytest.mark.parametrize(("page", "ready", "name"), PAGES, ids=[name for *_, name in PAGES])
+def test_no_page_is_scrolled_sideways(browser: Browser, page: str, ready: str, name: str) -> None:
+    with browser.window(PHONE):
+        browser.open(page, ready)
+        assert browser.js(f"document.documentElement.scrollWidth <= {PHONE}")
+
+
+def test_a_run_in_the_list_shows_its_claims_its_state_and_its_prompt(browser: Browser) -> None:
+    with browser.window(PHONE):
+        browser.open("/", ".runs .button")
+        hidden = f"""[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).length
+            + [...document.querySelectorAll('.claim-marks, .badge, .runs .button')]
+                .filter((e) => e.{RECT}.right > {PHONE}).length"""
+        assert browser.js(hidden) == 0
+        # The head of the table, which named its columns, is not shown.
+        named = "getComputedStyle(document.querySelector('.runs td:nth-child({})'), '::before').content"
+        assert browser.js(named.format(4)) == '"members: "'
+        assert browser.js(named.format(5)) == '"claims: "'
+
+
+def test_accuracies_stay_beside_drawings_that_need_more_room(browser: Browser) -> None:
+    with browser.window(PHONE):
+        browser.open(RUN, "#run-sheet img")
+        browser.wait("document.querySelector('#run-sheet img').complete")
+        browser.js("document.querySelector('#run-sheet img').style.width = '60rem'")
+        sheet, values = "document.querySelector('#run-sheet')", "document.querySelector('#run-sheet .right')"
+        assert browser.js(f"{sheet}.scrollWidth > {sheet}.clientWidth")
+        assert browser.js(f"{values}.{RECT}.right <= {sheet}.{RECT}.right + 1")
+
+
+def test_names_of_distances_lie_below_the_name_of_the_axis(browser: Browser) -> None:
+    """A space of two variables, which is drawn flat."""
+    chart = "document.querySelector('#designer-graph')"
+    place = f"(name, side) => {chart}.querySelector(name).{RECT}[side]"
+    with browser.window(PHONE):
+        browser.open("/designer", "#designer-order li")
+        browser.js(
+            "[...document.querySelectorAll('main label')].find((e) => e.textContent === 'triangle').click()"
+        )
+        browser.wait(f"{chart}.querySelector('.xtitle') && {chart}.querySelector('.legend')")
+        browser.wait(f"({place})('.xtitle', 'bottom') <= ({place})('.legend', 'top')", 5)
+        assert browser.js(f"({place})('.legend', 'bottom') <= {chart}.{RECT}.bottom + 1")
