@@ -5,8 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from conceptlab.report import report
+from conceptlab.report.words import options_apart, unbroken
 from tests.figures import synthetic
 from tests.report.reading import read
+
+
+def test_a_command_is_broken_nowhere_within_an_option() -> None:
+    command = "conceptlab run quickstart --set 'a=[-1, \"<b>\"]' --scale=tiny -s x--y --plan"
+    assert "".join(options_apart(command)) == command
+    assert options_apart(command)[1::2] == ["--set", "--scale", "-s", "--plan"]
+    assert str(unbroken("run <x> --plan")) == 'run &lt;x&gt; <span class="option">--plan</span>'
 
 
 def test_words_are_explained_before_the_table_that_uses_them(tmp_path: Path) -> None:

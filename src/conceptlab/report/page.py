@@ -20,7 +20,7 @@ from conceptlab.report.embed import embedded, is_narrow, packed
 from conceptlab.report.once import Once
 from conceptlab.report.part import FigurePart, Picture, figure_part, label
 from conceptlab.report.training import Training, training
-from conceptlab.report.words import breakable, duration, number, setting_text
+from conceptlab.report.words import breakable, duration, number, setting_text, unbroken
 from conceptlab.store import FigureRun
 from conceptlab.store.files import write_text
 from conceptlab.studies import STUDIES, in_order
@@ -158,5 +158,6 @@ def environment() -> jinja2.Environment:
         "flat": flat,
         "setting": setting_text,
         "breakable": breakable,
+        "unbroken": unbroken,
     }
     return made

@@ -36,6 +36,18 @@ def breakable(name: str) -> Markup:
     return Markup(re.sub(r"([._])", r"\1<wbr>", str(escape(name))))
 
 
+def options_apart(command: str) -> list[str]:
+    """A command in pieces, every second of which is an option: browsers break a line after `--`, an option must not."""
+    return re.split(r"(?<!\S)(--?[a-z][\w-]*)", command)
+
+
+def unbroken(command: str) -> Markup:
+    """A command that is broken nowhere within an option."""
+    pieces = options_apart(command)
+    pieces[1::2] = [Markup('<span class="option">{}</span>').format(option) for option in pieces[1::2]]
+    return Markup("").join(pieces)
+
+
 def setting_text(value: Any) -> str:
     """A setting's value as a recipe would write it; words without quotes."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,7 @@ from conceptlab.claims import Verdict, interval_text, seeds_text, threshold_text
 from conceptlab.figures import VERDICT_SYMBOLS, distance_colour, distance_name, tiled
 from conceptlab.figures.style import ink_on
 from conceptlab.report.embed import pixels_uri
+from conceptlab.report.words import options_apart
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif'
 # Milliseconds until a page looks again for what is new while a look is under way: one that is asked for anew before it
@@ -81,8 +82,10 @@ def verdict_row(verdict: Verdict) -> html.Li:
 
 def command(text: str, label: str = "Copy") -> html.Div:
     """Text to copy; the button is served by `assets/studio.js`."""
+    pieces: list[Any] = options_apart(text)
+    pieces[1::2] = [html.Span(option, className="option") for option in pieces[1::2]]
     return html.Div(
-        [html.Pre(html.Code(text), tabIndex="0"), html.Button(label, className="copy", type="button")],
+        [html.Pre(html.Code(pieces), tabIndex="0"), html.Button(label, className="copy", type="button")],
         className="command",
     )
 
