@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import shutil
 
+import pytest
+from PIL import Image
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from conceptlab.store import FigureRun
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import PAGES, RUN
+from tests.studio.runs import claimed, recipe
 
 PHONE = 420
 RECT = "getBoundingClientRect()"
@@ -39,6 +46,25 @@ def test_accuracies_stay_beside_drawings_that_need_more_room(browser: Browser) -
         sheet, values = "document.querySelector('#run-sheet')", "document.querySelector('#run-sheet .right')"
         assert browser.js(f"{sheet}.scrollWidth > {sheet}.clientWidth")
         assert browser.js(f"{values}.{RECT}.right <= {sheet}.{RECT}.right + 1")
+
+
+def test_a_figure_is_enlarged_beyond_the_window_and_put_away_again(browser: Browser, run: FigureRun) -> None:
+    drawn = claimed(run.store, [recipe(seed) for seed in range(2)], "drawn")
+    (drawn.path / "figures").mkdir()
+    Image.linear_gradient("L").resize((1100, 600)).save(drawn.path / "figures" / "wide.png")
+    try:
+        with browser.window(PHONE):
+            browser.open("/run/runs/quickstart/tiny/drawn", ".enlarge img")
+            browser.wait("document.querySelector('.enlarge img').naturalWidth === 1100")
+            browser.driver.find_element(By.CSS_SELECTOR, ".enlarge").send_keys(Keys.ENTER)
+            browser.wait("document.querySelector('dialog[open] img')?.complete")
+            assert browser.js("document.querySelector('dialog img').offsetWidth") == 1100
+            assert browser.js("document.querySelector('dialog').offsetWidth") <= PHONE
+            browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+            browser.wait("!document.querySelector('dialog[open]')")
+            assert browser.js("document.activeElement.className") == "enlarge"
+    finally:
+        shutil.rmtree(drawn.path)
 
 
 def test_names_of_distances_lie_below_the_name_of_the_axis(browser: Browser) -> None:

@@ -79,6 +79,8 @@ def test_a_picture_that_is_enlarged_is_not_shrunk_to_the_window(driver: WebDrive
     browser.wait("document.querySelector('dialog[open] img').complete")
     assert browser.js("document.querySelector('dialog img').offsetWidth") == 1100
     assert browser.js("document.querySelector('dialog').getBoundingClientRect().bottom <= innerHeight")
+    with browser.window(420):  # nor where it would be no larger than before
+        assert browser.js("document.querySelector('dialog img').offsetWidth") == 1100
     driver.switch_to.active_element.send_keys(Keys.ESCAPE)
     browser.wait("!document.querySelector('dialog[open]')")
 

@@ -96,6 +96,18 @@ window.studio = (() => {
     setTimeout(() => { button.textContent = "Copy"; }, 1500);
   });
 
+  // A picture in full size, in a window of its own that a click or Escape closes.
+  const dialog = element("dialog");
+  dialog.append(element("img"));
+  dialog.addEventListener("click", () => dialog.close());
+  document.addEventListener("click", (event) => {
+    const picture = event.target.closest(".enlarge")?.querySelector("img");
+    if (!picture) return;
+    Object.assign(dialog.firstChild, { src: picture.src, alt: picture.alt });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+
   // Arrow keys turn a space as dragging does.
   document.addEventListener("keydown", (event) => {
     const box = event.target.closest ? event.target.closest(".graph") : null;

@@ -159,7 +159,13 @@ def verdicts_and_pictures(view: RunView) -> Any:
     parts = []
     if view.pictures:
         images = [
-            html.Img(src=uri, alt=f"The figure {name} as drawn for print") for name, uri in view.pictures
+            html.Button(
+                html.Img(src=uri, alt=f"The figure {name} as drawn for print"),
+                className="enlarge",
+                type="button",
+                title="Show in full size",
+            )
+            for name, uri in view.pictures
         ]
         parts.append(card("Figure", *images, className="picture"))
     if view.verdicts:
