@@ -1,17 +1,22 @@
-"""The studio in a window as narrow as a phone: nothing is cut off, and nothing has to be scrolled to sideways."""
+"""Pages in a window as narrow as a phone: nothing is cut off, and nothing has to be scrolled to sideways."""
 
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webdriver import WebDriver
 
+from conceptlab.report.inspection import inspection_page
 from conceptlab.store import FigureRun
+from conceptlab.worlds.inspection import inspect
 from tests.browser.conftest import Browser
 from tests.browser.test_pages import PAGES, RUN
+from tests.image_folder import everything, opened, write_folder
 from tests.studio.runs import claimed, recipe
 
 PHONE = 420
@@ -65,6 +70,16 @@ def test_a_figure_is_enlarged_beyond_the_window_and_put_away_again(browser: Brow
             assert browser.js("document.activeElement.className") == "enlarge"
     finally:
         shutil.rmtree(drawn.path)
+
+
+def test_an_inspection_shows_every_combination_with_its_effort(driver: WebDriver, tmp_path: Path) -> None:
+    found = inspect(opened(write_folder(tmp_path / "data", everything(4))))
+    page = inspection_page(found, tmp_path / "inspection.html", "conceptlab run custom")
+    browser, table = Browser(driver, ""), "document.querySelector('#classes .scroll')"
+    with browser.window(PHONE):
+        browser.open(page.as_uri(), "#classes tbody tr")
+        assert browser.js(f"{table}.scrollWidth <= {table}.clientWidth")
+        assert browser.js(f"document.documentElement.scrollWidth <= {PHONE}")
 
 
 def test_names_of_distances_lie_below_the_name_of_the_axis(browser: Browser) -> None:

@@ -23,6 +23,9 @@ from conceptlab.worlds.labelled import load
 # Beyond this many classes a graph cannot be read, and the table says it all.
 _MOST_DRAWN = 48
 _MOST_ROWS, _MOST_PAIRS = 200, 12
+_COVERED = (
+    "every combination is at distance 1 or less, and every value is seen beside another with all else equal"
+)
 _SURE = 3
 """A signal of fewer standard errors than this is doubted. Of labels given at random nine in ten stay below."""
 
@@ -93,9 +96,7 @@ def sentences(found: Inspection) -> list[str]:
     if found.advice.classes:
         codes = ", ".join(space.code(cls) for cls in found.advice.classes)
         least = "no fewer will do" if found.advice.proven else "fewer might do"
-        told.append(
-            f"Collect {codes}, and everything is at distance 1 or less with every value met alone ({least})."
-        )
+        told.append(f"Collect {codes}: then {_COVERED} ({least}).")
     else:
         # A class with an image or two is there, and yet more of it is asked for.
         rest = (
@@ -103,7 +104,7 @@ def sentences(found: Inspection) -> list[str]:
             if found.world.too_few()
             else "nothing to collect"
         )
-        told.append(f"Every combination is at distance 1 or less, and every value is met alone: {rest}.")
+        told.append(f"{_COVERED.capitalize()}: {rest}.")
     if len(found.duplicates.pairs):
         disagree = f"{len(found.duplicates.conflicts)} with labels that disagree"
         told.append(f"{_pairs_text(found)} equal or nearly so, {disagree}{_cut_text(found)}.")
