@@ -105,9 +105,9 @@ def draw_told(results: Results, tables: Tables) -> Picture:
             chance_line(left, rows.assign(value=rows["chance"]), line)
     figures.caption(
         page,
-        f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 1, told of every object its place, its colour, or "
-        "both; met is a place, a colour anywhere, or a colour at its place, one to one. Grey: numbers of objects in "
-        f"training. (a) Dotted: under the conditions of other images. Of real pictures at least "
+        f"{figures.seeds_text(curves['seed'].nunique())}. Experiment 1, told the place, the colour or "
+        "both of every object; met is a place, a colour anywhere, or a colour at its place, one to one. Grey: numbers "
+        "of objects in training. (a) Dotted: under the conditions of other images. Of real pictures at least "
         f"{curves['real'].min():.2f} is met.",
     )
     return page

@@ -170,7 +170,7 @@ def draw_correlation(results: Results, tables: Tables) -> Picture:
     since = critical_number(leaves["correlation"], leaves["leaves"], 1)
     if np.isfinite(since):
         departs.axvline(since, color="#8a8f98", lw=0.8, zorder=1)
-    figures.panel(told, "c", "Which rule tells it")
+    figures.panel(told, "c", "Error of each rule")
     rules = tables["rules"]
     lines = [(rules[rules["rule"] == rule], Line(colour, rule)) for rule, colour in _RULES.items()]
     ends = figures.bands(told, lines, x="correlation", y="error")
@@ -256,7 +256,7 @@ def draw_threshold(results: Results, tables: Tables) -> Picture:
     ends = figures.bands(left, lines, x="number")
     count_axis(left, sorted(own["number"].unique()))
     figures.name_ends(left, ends)
-    figures.panel(right, "b", "Told beforehand from concept signal")
+    figures.panel(right, "b", "Predicted from concept signal")
     last = float(predicted["last"].max())
     # Names stand to the left of the first mark and to the right of the others: predictions may be close together.
     for place, (name, rows) in enumerate(sorted(predicted.groupby("teaches"), key=_told)):

@@ -18,9 +18,9 @@ _NEVER = 1.3  # where a ratio without end is put, as a multiple of the largest
 
 _CAPTION = (
     "every point a pair of concepts (a, b) or a concept (c) of one world and seed. a, b: time of the first concept "
-    "over that of the second; dashed: as foretold; grey: the other way around; open: one of the two was never learnt; "
+    "over that of the second; dashed: as predicted; grey: the other way around; open: one of the two was never learnt; "
     "ρ: rank correlation over worlds, mean over seeds. d: of pairs of all kinds, the slower by SIM over the other: "
-    "share in the foretold order, rank correlation of ratios, median factor of error; bars: means over seeds, points: "
+    "share in the predicted order, rank correlation of ratios, median factor of error; bars: means over seeds, points: "
     "seeds."
 )
 _NOTHING = "no concept was learnt in any of them, so that there are no times to compare."
@@ -33,7 +33,7 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     for place, (letter, (way, title)) in enumerate(zip("ab", _WAYS.items())):
         ax = page.add_subplot(grid[0, place])
         figures.panel(ax, letter, title)
-        _foretold(ax, named_alike(tables["pairs"]), tables["kinds"], way)
+        _predicted(ax, named_alike(tables["pairs"]), tables["kinds"], way)
     ax = page.add_subplot(grid[1, 0])
     figures.panel(ax, "c", "Signals and times")
     _times(ax, tables["concepts"])
@@ -46,8 +46,8 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
     return page
 
 
-def _foretold(ax: Axes, pairs: pd.DataFrame, kinds: pd.DataFrame, way: str) -> None:
-    ax.set_xlabel("foretold ratio of times")
+def _predicted(ax: Axes, pairs: pd.DataFrame, kinds: pd.DataFrame, way: str) -> None:
+    ax.set_xlabel("predicted ratio of times")
     ax.set_ylabel("measured ratio of times")
     if pairs.empty:
         return
@@ -70,7 +70,7 @@ def _foretold(ax: Axes, pairs: pd.DataFrame, kinds: pd.DataFrame, way: str) -> N
 
 
 def _other_way_around(ax: Axes) -> None:
-    """The diagonal, and the quarters in which the concept foretold to be slower is the faster one."""
+    """The diagonal, and the quarters in which the concept predicted to be slower is the faster one."""
     (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
     ends = [min(left, bottom), max(right, top)]
     ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
