@@ -202,6 +202,31 @@ def test_an_address_that_leads_nowhere_says_so(browser: Browser, address: str) -
     assert browser.errors() == []
 
 
+# A sheet of as many rows as the page has, with so many images of so many pixels beside each other.
+SHEET = """((picture, images, pixels) => {
+    const [rows, canvas] = [Number(picture.style.getPropertyValue('--rows')), document.createElement('canvas')];
+    Object.assign(canvas, { width: images * pixels, height: rows * pixels });
+    picture.src = canvas.toDataURL();
+    picture.sized = () => picture.complete && picture.naturalHeight === rows * pixels && picture.height / rows;
+})(document.querySelector(arguments[0]), ...arguments[1])"""
+
+
+@pytest.mark.parametrize("page", ["studio", "report"])
+def test_large_samples_are_not_shrunk_where_there_is_room(
+    browser: Browser, run: FigureRun, tmp_path: Path, page: str
+) -> None:
+    shown = "#run-sheet img" if page == "studio" else "[data-frame]"
+    if page == "studio":
+        browser.open(RUN, shown)
+    else:
+        browser.driver.get(report([run], tmp_path / "report.html").as_uri())
+    height = f"document.querySelector('{shown}').sized()"
+    usual = browser.js(f"document.querySelector('{shown}').height / 8")
+    for images, pixels, wanted in ((1, 64, 64), (4, 16, usual), (40, 64, usual), (1, 200, 72)):
+        browser.js(SHEET, shown, [images, pixels])
+        browser.wait(f"Math.abs({height} - {wanted}) < 1.5", 5)
+
+
 def test_one_evaluation_is_nothing_to_play(driver: WebDriver, tmp_path: Path) -> None:
     off = "['step', 'play'].map((name) => document.querySelector(`[data-${name}]`).disabled).join()"
     browser = Browser(driver, "")

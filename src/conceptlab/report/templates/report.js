@@ -125,6 +125,8 @@
     const lines = json(box.querySelector('script[type="application/json"]'));
     const part = (name) => box.querySelector(`[data-${name}]`);
     const [member, slider, play] = [part("member"), part("step"), part("play")];
+    const [sheet, picture] = [box.querySelector(".sheet"), part("frame")];
+    picture.addEventListener("load", () => window.theme.unshrunk(sheet, picture, lines[Number(member.value)].rows.length));
     const show = () => {
       const line = lines[Number(member.value)];
       slider.max = line.frames.length - 1;

@@ -1,5 +1,5 @@
 "use strict";
-// Charts in the reader's light or dark theme. Their colours are those of the printed figures, chosen for white paper:
+// What the report and the studio show alike: charts in the reader's light or dark theme, and sheets of samples. Their colours are those of the printed figures, chosen for white paper:
 // on dark ground ink becomes light, and what is too dark to be seen is lightened until it can be.
 window.theme = (() => {
   const dark = matchMedia("screen and (prefers-color-scheme: dark)");
@@ -49,6 +49,16 @@ window.theme = (() => {
       : axes(["xaxis", "yaxis"], layout);
     return { data: data.map(trace), layout: { ...layout, font: { ...layout.font, color: token("--ink") }, ...coloured } };
   };
+  // Rows of a sheet of samples are as high as its pictures are, which must not be shrunk if there is room for them.
+  const MOST = 72;
+  const unshrunk = (sheet, picture, rows) => {
+    sheet.style.removeProperty("--row");
+    const beside = Array.from(sheet.children).reduce((sum, part) => sum + (part === picture ? 0 : part.offsetWidth + 16), 0);
+    const own = picture.naturalHeight / rows;
+    const fits = (own * (sheet.clientWidth - beside)) / picture.naturalWidth;
+    const row = Math.min(own, fits, MOST);
+    if (row > picture.offsetHeight / rows) sheet.style.setProperty("--row", `${row}px`);
+  };
   const onChange = (act) => dark.addEventListener("change", act);
-  return { chart, seen, onChange };
+  return { chart, seen, onChange, unshrunk };
 })();

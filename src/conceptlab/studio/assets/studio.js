@@ -34,6 +34,7 @@ window.studio = (() => {
     picture.src = frame.src;
     picture.alt = `What was drawn for every class at step ${frame.step}`;
     picture.style.setProperty("--rows", data.rows.length);
+    picture.addEventListener("load", () => window.theme.unshrunk(box, picture, data.rows.length));
     box.replaceChildren(labels, picture, values);
     return [skip(), String(frame.step), data.note || ""];
   };
