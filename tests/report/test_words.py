@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+from conceptlab.concepts import ConceptSpace, Split, Variable
 from conceptlab.report import report
+from conceptlab.report.timeline import _row
 from conceptlab.report.words import options_apart, unbroken
+from conceptlab.store import Member
 from tests.figures import synthetic
 from tests.report.reading import read
 
@@ -15,6 +20,17 @@ def test_a_command_is_broken_nowhere_within_an_option() -> None:
     assert "".join(options_apart(command)) == command
     assert options_apart(command)[1::2] == ["--set", "--scale", "-s", "--plan"]
     assert str(unbroken("run <x> --plan")) == 'run &lt;x&gt; <span class="option">--plan</span>'
+
+
+def test_a_class_is_not_named_twice() -> None:
+    shapes, numbers = (ConceptSpace([Variable("v", values)]) for values in (("red", "blue"), ("0", "1")))
+
+    def words(space: ConceptSpace) -> list[str]:
+        member = SimpleNamespace(world=SimpleNamespace(space=space), split=Split(space, {"0": 1}))
+        return [_row(cast(Member, member), cls)["words"] for cls in space]
+
+    assert words(shapes) == ["red", "blue"]
+    assert words(numbers) == ["", ""]
 
 
 def test_words_are_explained_before_the_table_that_uses_them(tmp_path: Path) -> None:

@@ -61,10 +61,10 @@ def timeline(member: Member, label: str, budget: int) -> Timeline | None:
 
 def _row(member: Member, cls: Class) -> dict[str, Any]:
     space, distance = member.world.space, member.split.distance(cls)
-    colour = distance_colour(distance)
+    colour, code, words = distance_colour(distance), space.code(cls), space.words(cls)
     return {
-        "code": space.code(cls),
-        "words": space.words(cls),
+        "code": code,
+        "words": words if words != code else "",  # a number of objects is its own name
         "distance": distance_name(distance),
         "colour": colour,
         "ink": ink_on(colour),
