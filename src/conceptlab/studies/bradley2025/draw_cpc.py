@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure as Picture
-from matplotlib.ticker import NullLocator
+from matplotlib.ticker import NullLocator, SymmetricalLogLocator
 
 from conceptlab import figures
 from conceptlab.figures.style import INK, MUTED, RULE
@@ -139,6 +141,8 @@ def _distances(ax: Axes, samples: pd.DataFrame) -> None:
     ax.set_xscale("symlog", linthresh=couplings[0], linscale=0.4)
     noise = float(samples.loc[samples["way"] == "joint", "distance"].abs().max())
     ax.set_yscale("symlog", linthresh=noise, linscale=0.5)
+    # Within the linear part a tick would touch that of zero.
+    ax.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=10.0 ** math.ceil(math.log10(noise))))
     for way, (colour, marker, name) in _WAYS.items():
         figures.band(
             ax, samples[samples["way"] == way], figures.Line(colour, marker=marker), x="epsilon", y="distance"

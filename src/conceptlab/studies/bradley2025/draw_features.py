@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -39,9 +37,9 @@ def draw_features(results: Results, tables: Tables) -> Picture:
     _errors(below[0, 2], tables["scores"])
     points = tables["points"]
     figures.panel(below[1, 0], "e", "Orthogonal d₁, d₂ …")
-    _scatter(below[1, 0], points, ("nothing", "first", "second"), "upper right", arrows=True)
+    _scatter(below[1, 0], points, ("nothing", "first", "second"), arrows=True)
     figures.panel(below[1, 1], "f", "… yet not composing")
-    _scatter(below[1, 1], points[points.groupby("kind").cumcount() < 150], ("composed", "both"), "lower left")
+    _scatter(below[1, 1], points[points.groupby("kind").cumcount() < 150], ("composed", "both"))
     figures.panel(below[1, 2], "g", "With a CPC twin")
     _twins(below[1, 2], tables["counterexample"])
     learned = page.add_subplot(grid[3, :])
@@ -103,13 +101,7 @@ def _errors(ax: Axes, scores: pd.DataFrame) -> None:
     ax.set_ylim(bottom=0)
 
 
-def _scatter(
-    ax: Axes,
-    points: pd.DataFrame,
-    kinds: tuple[str, ...],
-    legend: Literal["upper right", "lower left"],
-    arrows: bool = False,
-) -> None:
+def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: bool = False) -> None:
     for kind in kinds:
         colour, marker, name = _KINDS[kind]
         rows = points[points["kind"] == kind]
@@ -141,7 +133,7 @@ def _scatter(
     ax.set_ylabel("$x_2$")
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color(RULE)
-    ax.legend(loc=legend, handlelength=0.6, labelspacing=0.3, labelcolor=MUTED)
+    ax.legend(loc="best", handlelength=0.6, labelspacing=0.3, labelcolor=MUTED)
 
 
 def _learned(ax: Axes, table: pd.DataFrame) -> None:

@@ -94,8 +94,9 @@ def draw_told(results: Results, tables: Tables) -> Picture:
     figures.panel(left, "a", "Share met")
     figures.panel(right, "b", "Beyond chance")
     lowest = float(curves[["met", "corrected"]].min().min())
-    for ax in (left, right):
+    for ax, name in ((left, "share met"), (right, "share met beyond chance")):
         k_axis(ax, most, trained)
+        ax.set_ylabel(name)
         ax.set_ylim(max(-0.5, min(-0.03, 1.1 * lowest)), 1.05)  # before the names, which are placed by it
     value_lines(left, curves.assign(value=curves["met"]), LINES, "told", named=False)
     value_lines(right, curves.assign(value=curves["corrected"]), LINES, "told", named=True)

@@ -117,7 +117,7 @@ def draw_twins(results: Results, tables: Tables) -> Picture:
     figures.panel(by_separation, "c", "Spread of log times")
     _spreads(by_separation, apart)
     by_separation.set_xlim(runs["separation"].min() - 0.02, runs["separation"].max() + 0.02)
-    figures.caption(page, _caption(times, apart))
+    figures.caption(page, _caption(times, apart, runs["seed"].nunique()))
     return page
 
 
@@ -138,9 +138,10 @@ def _spreads(ax: Axes, apart: pd.DataFrame) -> None:
         ax.legend(loc="best")
 
 
-def _caption(times: pd.DataFrame, apart: pd.DataFrame) -> str:
+def _caption(times: pd.DataFrame, apart: pd.DataFrame, seeds: int) -> str:
     late = " Open: not within the run." if times.isna().any(axis=None) else ""
-    text = f"{len(times)} recipes, each trained twice. a: class 11, for three evaluations in a row.{late}"
+    of = f"{len(times)} recipes ({seeds} {'seed' if seeds == 1 else 'seeds'})"
+    text = f"{of}, each trained twice. a: class 11, for three evaluations in a row.{late}"
     text = f"{text} b: mean of the last {LATE} evaluations."
     if apart.empty:
         return f"{text} c: nothing was learnt."

@@ -19,6 +19,7 @@ from conceptlab.studies.yang2025.symmetric_runs import PICKED, turning_points
 _TITLES = {"random": "a random start", "clear": "a correlated start"}
 _FLOOR = 1e-4
 _LABELLED = 4  # more turning points than this lie too close for numbers beside them
+_NEAR = 0.18  # width of such a number, as a share of the panel's
 _MINOR = "#D55E00"
 _ROLES: dict[str, dict[str, Any]] = {
     "major": {"lw": 1.8, "zorder": 3},
@@ -100,8 +101,12 @@ def entries(ax: Axes, table: pd.DataFrame, until: float) -> None:
 
 def _horizon(curves: pd.DataFrame) -> float:
     """The step at which the OOD loss has fallen to 1e-4 of its start: nothing happens afterwards."""
-    learnt = curves.loc[curves["ood"] < _FLOOR * curves["ood"].iloc[0], "step"]
-    return float(learnt.iloc[0] if len(learnt) else curves["step"].iloc[-1])
+    return _horizon_of(curves["step"].to_numpy(), curves["ood"].to_numpy())
+
+
+def _horizon_of(steps: np.ndarray, loss: np.ndarray) -> float:
+    learnt = steps[loss < _FLOOR * loss[0]]
+    return float(learnt[0] if len(learnt) else steps[-1])
 
 
 def _ood_loss(ax: Axes, curves: pd.DataFrame) -> None:
@@ -122,8 +127,11 @@ def _mark_turns(ax: Axes, steps: np.ndarray, loss: np.ndarray) -> None:
     found = turning_points(loss)
     inner = found.index[0][found.index[0] >= 0][1:-1]
     ax.plot(steps[inner], loss[inner], "o", ms=4, color=INK, mec="white", mew=0.6, zorder=5)
+    near = _NEAR * _horizon_of(steps, loss)
     for number, index in enumerate(inner if len(inner) <= _LABELLED else ()):
-        offset = (0, -9) if number % 2 == 0 else (0, 4)
+        # Beyond the number two before it, which stands on the same side, where it would touch that.
+        beyond = number >= 2 and steps[index] - steps[inner[number - 2]] < near
+        offset = (0, -17 if beyond else -9) if number % 2 == 0 else (0, 12 if beyond else 4)
         drawing.label_at(ax, (float(steps[index]), float(loss[index])), f"{loss[index]:#.3g}", INK, offset)
 
 
