@@ -24,7 +24,7 @@ from conceptlab.executors import ray as ray_executor
 from conceptlab.executors import ray_worker
 from conceptlab.executors.archive import pack, unpack
 from conceptlab.recipe import Evaluation, Recipe
-from conceptlab.store import Store
+from conceptlab.store import Store, state_steps
 from conceptlab.store.files import Busy
 from tests.tiny import tiny_recipe
 
@@ -96,8 +96,8 @@ def events(store: Store, recipe: Recipe) -> list[dict]:
     )
 
 
-def evaluated(store: Store, recipe: Recipe) -> int:
-    return sum(entry["event"] == "evaluated" for entry in events(store, recipe))
+def count(store: Store, recipe: Recipe, event: str) -> int:
+    return sum(entry["event"] == event for entry in events(store, recipe))
 
 
 def check_same(store: Store, expected: dict[str, pd.DataFrame]) -> None:
@@ -105,8 +105,7 @@ def check_same(store: Store, expected: dict[str, pd.DataFrame]) -> None:
     for hash_, table in tables(store).items():
         pd.testing.assert_frame_equal(table, expected[hash_])
     for recipe in [*RECIPES, TUNED]:
-        told = Counter(entry["event"] for entry in events(store, recipe))
-        assert told["complete"] == told["started"] == 1
+        assert count(store, recipe, "complete") == 1
         # States are written beside the training: what was evaluated since the last one is evaluated again.
         step = 0
         for entry in events(store, recipe):
@@ -125,7 +124,7 @@ def test_a_node_killed_in_the_middle_changes_nothing(cluster, expected, tmp_path
     def kill_when_both_nodes_train() -> None:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
-            training = [r for r in RECIPES if evaluated(store, r) >= 2 and not store.is_done(r)]
+            training = [r for r in RECIPES if count(store, r, "evaluated") >= 2 and not store.is_done(r)]
             if len(training) == 2:
                 kill(cluster, second)
                 killed.set()
@@ -146,6 +145,7 @@ def test_a_node_killed_in_the_middle_changes_nothing(cluster, expected, tmp_path
     assert len(resumed) == 1, "the member of the killed node, and no other, was taken up again"
     assert resumed[0]["step"] > 0, "from its checkpoint"
     check_same(store, expected)
+    assert all(count(store, recipe, "started") == 1 for recipe in [*RECIPES, TUNED])
     # Progress never counts a step twice; the last of it may arrive after the task itself.
     assert all(made[recipe.hash] <= recipe.steps for recipe in [*RECIPES, TUNED])
     assert sum(made.values()) > 0
@@ -171,6 +171,7 @@ def test_nodes_without_the_store_send_their_members_back(cluster, expected, tmp_
     store = Store(tmp_path / "runs")
     ray_executor.run([*RECIPES, TUNED], store, CPU, ignore)
     check_same(store, expected)
+    assert all(count(store, recipe, "started") == 1 for recipe in [*RECIPES, TUNED])
     assert list((tmp_path / "cache" / "ray").iterdir()), "they trained in their own cache"
 
 
@@ -200,13 +201,14 @@ def test_a_driver_killed_and_run_again_continues(cluster, expected, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(root)}
     first = subprocess.Popen([sys.executable, str(script)], env=environment, cwd=root)
     deadline = time.monotonic() + 120
-    while not any(evaluated(store, r) >= 2 for r in RECIPES) and time.monotonic() < deadline:
+    while not any(state_steps(store.member_path(r), r) for r in RECIPES) and time.monotonic() < deadline:
         time.sleep(0.02)
     first.send_signal(signal.SIGKILL)
     first.wait()
     assert not all(store.is_done(recipe) for recipe in RECIPES)
     subprocess.run([sys.executable, str(script)], env=environment, cwd=root, check=True, timeout=300)
     check_same(store, expected)
+    assert any(count(store, recipe, "resumed") for recipe in RECIPES)
 
 
 @pytest.mark.slow
