@@ -27,7 +27,7 @@ unit: browser $(VENV)/.developer
 	$(BIN)/pytest -n auto --dist worksteal
 
 test-slow: $(VENV)/.developer
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow -n auto --dist worksteal
 
 test-gpu: $(VENV)/.developer
 	$(BIN)/pytest -m gpu
