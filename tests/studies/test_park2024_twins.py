@@ -61,7 +61,7 @@ def test_what_is_never_reached_is_left_out_of_both_spreads_and_drawn_open():
     assert twins.pooled(found, "twins") == pytest.approx(math.sqrt(2 / 3 * math.log(2) ** 2 / 2))
     page = STUDY.figure("twins").draw(Results([], "paper", (0, 1)), {"runs": table, "spread": found})
     text = " ".join(page.get_supxlabel().split())
-    assert "4 recipes, each trained twice" in text
+    assert "4 recipes (2 seeds), each trained twice" in text
     assert "Open: not within the run." in text
     assert "of the 3 pairs that both behave, with 95 % if log times are normal" in text
     low, high = twins.interval(twins.pooled(found, "twins"), 3)

@@ -13,6 +13,8 @@ from conceptlab.diffusion.process import Process
 from conceptlab.errors import InputError
 
 _NEEDED = ("gamma", "times", "sampling_times")
+# More steps than a table has noise levels, in little memory. The meta device needs none, but loads torch's compiler.
+_MANY = 10**6
 # Rounding may take so much from a noise level.
 _ROUNDING = 1e-3
 
@@ -20,7 +22,7 @@ _ROUNDING = 1e-3
 def check_process(process: Process, name: str, steps: int, loss: str) -> None:
     """Refuse a process that cannot be trained with by a loss, or drawn with in so many steps."""
     if type(process).__module__.startswith("conceptlab."):
-        process.sampling_times(steps, torch.device("meta"))  # any number, and no memory
+        process.sampling_times(min(steps, _MANY), torch.device("cpu"))
     else:
         _check_own(process, name, steps)
     if loss == "bound":
