@@ -140,7 +140,7 @@ def _spreads(ax: Axes, apart: pd.DataFrame) -> None:
 
 def _caption(times: pd.DataFrame, apart: pd.DataFrame, seeds: int) -> str:
     late = " Open: not within the run." if times.isna().any(axis=None) else ""
-    of = f"{len(times)} recipes ({seeds} {'seed' if seeds == 1 else 'seeds'})"
+    of = f"{len(times)} recipes ({figures.seeds_text(seeds, band='')})"
     text = f"{of}, each trained twice. a: class 11, for three evaluations in a row.{late}"
     text = f"{text} b: mean of the last {LATE} evaluations."
     if apart.empty:
