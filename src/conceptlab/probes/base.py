@@ -35,7 +35,7 @@ class Probe(ABC):
 
     @abstractmethod
     def read(self, images: Tensor) -> dict[str, Tensor]:
-        """Probabilities (n, values) by variable, of images in [0, 1]."""
+        """Probabilities (n, values) by variable, of images in [0, 1]; on any device."""
 
     def probabilities(self, images: Tensor) -> dict[str, Tensor]:
         """Probabilities (n, values) by variable, float32 on the CPU, of any images.
@@ -55,7 +55,8 @@ class Probe(ABC):
         given = images.to(self.device, torch.float32)
         broken = given.isnan().flatten(1).any(1)[:, None]
         tables = self.read(given.nan_to_num(nan=0.5, posinf=1.0, neginf=0.0).clamp(0, 1))
-        return {name: tables[name].masked_fill(broken, 0.0) for name in self.space.names}
+        found = [tables[name] for name in self.space.names]
+        return {name: t.masked_fill(broken.to(t.device), 0.0) for name, t in zip(self.space.names, found)}
 
     def predict(self, images: Tensor) -> Tensor:
         """The most probable value of every variable: labels (n, variables), int64."""
