@@ -26,8 +26,15 @@ def exactly(inputs: list[Tensor]) -> list[Tensor]:
     return [part.detach().double().requires_grad_() for part in inputs]
 
 
+def error(found: Tensor, expected: Tensor) -> float:
+    """Relative to what was expected."""
+    return float(
+        (found.detach().double() - expected.detach().double()).norm() / expected.detach().double().norm()
+    )
+
+
 def assert_near(found: Tensor, expected: Tensor, tolerance: float = TOLERANCE) -> None:
-    assert (found.double() - expected.double()).norm() / expected.double().norm() < tolerance
+    assert error(found, expected) < tolerance
 
 
 def assert_agree(found: Tensor, expected: Tensor, inputs: list[Tensor], exact: list[Tensor]) -> None:

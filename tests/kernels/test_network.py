@@ -9,7 +9,7 @@ from torch.func import functional_call
 from conceptlab.denoisers import build
 from conceptlab.kernels import batchnorm, conv3x3, groupnorm
 from conceptlab.training import CohortDenoiser
-from tests.kernels.agreement import DEVICE, DTYPE, INTERPRETED, assert_near, on_kernels
+from tests.kernels.agreement import DEVICE, DTYPE, INTERPRETED, TOLERANCE, assert_near, error, on_kernels
 
 MEMBERS, IMAGES, SHAPE, CONDITION = 2, 3, (3, 8, 8), (4,)
 NETWORKS = {
@@ -59,5 +59,7 @@ def test_networks_compute_the_same_with_kernels_and_without(name, training, kern
             again = functional_call(cohort, state, tuple(given))
         return [y, again, torch.cat([g.flatten().double() for g in gradients if g is not None])]
 
-    for found, expected in zip(results(True, DTYPE), results(False, torch.float64)):
-        assert_near(found, expected, 1e-3 if INTERPRETED else 5e-2)
+    # Through many layers bfloat16 alone is off by up to a tenth in gradients: kernels may not add to that.
+    exact = results(False, torch.float64)
+    for found, plain, expected in zip(results(True, DTYPE), results(False, DTYPE), exact):
+        assert_near(found, expected, max(TOLERANCE, 2 * error(plain, expected)))
