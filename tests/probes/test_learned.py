@@ -13,7 +13,6 @@ from conceptlab.errors import InputError
 from conceptlab.probes import (
     AnalyticProbe,
     Fitting,
-    LearnedProbe,
     Probe,
     load_probe,
     real_images,
@@ -189,12 +188,3 @@ def test_a_probe_that_does_not_fit_on_the_disk_is_told_and_leaves_no_half(tmp_pa
     with pytest.raises(InputError, match=r"probe\.safetensors: the disk is full"):
         save_probe(train_probe(WORLD, "linear", seed=0, fitting=SHORT), tmp_path / "probe")
     assert not list(tmp_path.iterdir())
-
-
-def test_what_a_probe_reads_on_another_device_is_masked_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a detector gives what it found on the CPU, wherever the images were."""
-    probe = LearnedProbe("cnn", WORLD.space, WORLD.image_shape, Fitting(), seed=0)
-    elsewhere = {name: torch.zeros(3, 2, device="meta") for name in WORLD.space.names}
-    monkeypatch.setattr(probe, "read", lambda images: elsewhere)
-    seen = probe._seen(torch.zeros(3, *WORLD.image_shape))
-    assert {table.device.type for table in seen.values()} == {"meta"}
