@@ -211,10 +211,24 @@ def test_rank_correlation_is_bounded_on_both_sides_where_ratios_have_no_end_on_e
     }
 
 
+def test_rank_correlation_is_bounded_where_two_that_were_never_reached_may_come_together():
+    """At the same distance they may come at the same evaluation, which is nearer to the order of distances."""
+    distance, known = [1, 1, 2, 2, 2], [1.0, 2.0]
+    possible = [
+        stats.spearmanr(distance, [*known, *ends]).statistic
+        for ends in itertools.product(range(3, 6), repeat=3)
+    ]
+    for sign in (1, -1):
+        frame = pd.DataFrame({"seed": 1, "d": distance, "y": [*known, INF, INF, INF]})
+        found = correlation(frame.assign(d=sign * frame["d"]), "d", "y")
+        ends = sorted((sign * min(possible), sign * max(possible)))
+        assert (found.low, found.high) == (pytest.approx(ends[0]), pytest.approx(ends[1]))
+
+
 def test_a_difference_of_rank_correlations_is_paired_and_bounded_by_every_order():
     coarse, fine, known = [1, 1, 1, 1, 2, 2], [1.0, 2, 2, 3, 4, 4], [1.0, 2.0, 1.5]
     possible = []
-    for ends in itertools.permutations([10.0, 11.0, 12.0]):
+    for ends in itertools.product([10.0, 11.0, 12.0], repeat=3):
         y = [*known, *ends]
         possible.append(stats.spearmanr(fine, y).statistic - stats.spearmanr(coarse, y).statistic)
     frame = pd.DataFrame({"seed": 1, "fine": fine, "coarse": coarse, "y": [*known, INF, INF, INF]})

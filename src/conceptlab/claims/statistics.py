@@ -6,6 +6,7 @@ rows are missing is unknown and counts against the claim; it is never averaged o
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from typing import Literal
@@ -66,8 +67,8 @@ def correlation(frame: pd.DataFrame, x: str, y: str) -> PerSeed:
     """Within each seed Spearman's ρ of two columns over its settings (judge it with `transform="fisher"`).
 
     A value of +inf is a time never reached, one of -inf the logarithm of a ratio to such a time. ρ then has exact
-    bounds, since such settings hold the top or the bottom ranks in an unknown order; unless both columns have several,
-    which leaves the seed unknown.
+    bounds, since such settings hold the top or the bottom ranks in an unknown order, some of them perhaps together;
+    unless both columns have several, which leaves the seed unknown.
     """
     _need(frame, "seed", x, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
@@ -81,8 +82,8 @@ def correlation(frame: pd.DataFrame, x: str, y: str) -> PerSeed:
 
 def correlation_difference(frame: pd.DataFrame, x: str, other: str, y: str) -> PerSeed:
     """Within each seed how much better `x` ranks `y` than `other` does: the difference of two Spearman correlations
-    over the same settings, paired. Bounds are exact where `y` is infinite (never reached), as in `correlation`; several
-    such in `x` or `other` leave the seed unknown."""
+    over the same settings, paired. Where `y` is infinite (never reached) bounds are those of every order, and of ties
+    where both `x` and `other` tie; several such in `x` or `other` leave the seed unknown."""
     _need(frame, "seed", x, other, y)
     bounds, settings = {}, frame.groupby("seed").size().max()
     for seed, rows in frame.groupby("seed"):
@@ -99,8 +100,8 @@ def _spearman_difference(x: Array, other: Array, y: Array) -> tuple[float, float
     ranks = [scipy.stats.rankdata(_finite(column)) for column in (x, other)]
     if any(np.ptp(rank) == 0 for rank in ranks):
         return math.nan, math.nan
-    # Both correlations have the same ranks of y, so the difference is linear in them: its ends are where those never
-    # reached are sorted by what it weighs them with.
+    # Both correlations have the same ranks of y, so but for how much these vary the difference is linear in them: its
+    # ends are where those never reached are sorted by what it weighs them with.
     weight = np.subtract(*((rank - rank.mean()) / rank.std() for rank in ranks))
     ends = []
     for filled in _orders(y, weight):
@@ -138,13 +139,13 @@ def _finite(x: Array) -> Array:
 
 def _orders(y: Array, weight: Array) -> Iterator[Array]:
     """`y` with what is infinite beyond all that is not, sorted against a weight and with it: for ranks any such numbers
-    will do."""
+    will do. Where the weight ties they may tie as well: then ranks vary less, and a correlation is stronger."""
     known = y[np.isfinite(y)]
     above, below = np.max(known, initial=0.0), np.min(known, initial=0.0) - len(y) - 1
-    for sense in (-1, 1):
+    for sense, ties in itertools.product((-1, 1), ("ordinal", "dense")):
         filled = y.copy()
         for never, end in ((np.isposinf(y), above), (np.isneginf(y), below)):
-            filled[never] = end + scipy.stats.rankdata(sense * weight[never], method="ordinal")
+            filled[never] = end + scipy.stats.rankdata(sense * weight[never], method=ties)
         yield filled
 
 
