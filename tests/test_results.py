@@ -65,7 +65,7 @@ def test_every_verdict_follows_from_the_tables_with_the_claims_as_they_are(runs,
             assert (old.verdict, old.strength, old.seeds, old.threshold) == (
                 new.verdict, new.strength, new.seeds, new.threshold,
             )  # fmt: skip
-            assert (old.statistic, old.floor) == (new.statistic, new.floor)
+            assert (old.statistic, old.floor, old.resolution) == (new.statistic, new.floor, new.resolution)
             assert (old.why is None) == (new.why is None) == (old.verdict != "inconclusive")
             # The fingerprint of all that was declared.
             assert old.note.rpartition("; ")[2] == new.note.rpartition("; ")[2]

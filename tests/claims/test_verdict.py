@@ -38,6 +38,7 @@ KEYS += [
     "floor",
     "why",
     "transform",
+    "resolution",
     "bound",
 ]
 
@@ -81,9 +82,11 @@ def test_others_may_read_the_file(tmp_path):
     assert write_claims(tmp_path / "claims.json", [verdict()]).stat().st_mode & 0o777 == 0o644
 
 
-@pytest.mark.parametrize("lacks", [("failed",), ("transform",), ("floor", "why"), ("failed", "floor", "why")])
+@pytest.mark.parametrize(
+    "lacks", [("failed",), ("resolution",), ("floor", "why"), ("failed", "floor", "why")]
+)
 def test_a_file_from_before_a_field_was_written_tells_nothing_of_it(tmp_path, lacks):
-    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread", "transform": "log"}
+    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread", "resolution": 0.1}
     path = write_claims(tmp_path / "claims.json", [verdict(verdict="inconclusive", **later)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))
     assert {key: entry[key] for key in later} == later

@@ -211,6 +211,7 @@ def _head(claim: Claim) -> dict[str, Any]:
         "threshold": claim.threshold,
         "floor": claim.floor,
         "transform": claim.transform,
+        "resolution": claim.resolution or None,
     }
 
 

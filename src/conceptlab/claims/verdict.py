@@ -23,8 +23,8 @@ class Verdict:
     """One claim with its number, its deciding interval and what follows; `None` where there is no number. `failed` is
     how many seeds of the figure have a member whose training failed, `floor` the lower threshold of a claim that a
     value lies within two, `why` what leaves a claim open though its numbers do not show it, `transform` the scale on
-    which its interval was taken: that of ratios is logarithmic, `bound` which bound the value is where it is only one,
-    as with censored seeds."""
+    which its interval was taken: that of ratios is logarithmic, `resolution` the spread over seeds that it was taken to
+    be at least, on that scale, `bound` which bound the value is where it is only one, as with censored seeds."""
 
     id: str
     paper: str
@@ -45,6 +45,7 @@ class Verdict:
     floor: float | None = None
     why: str | None = None
     transform: str = "none"
+    resolution: float | None = None
     bound: Bound | None = None
 
     def __post_init__(self) -> None:
@@ -56,9 +57,11 @@ class Verdict:
 
 
 _KEYS = tuple(field.name for field in fields(Verdict))
-# Written later than the others: a file without them tells of no failure, of one threshold, of no reason and of no
-# transform.
-_LATER: dict[str, Any] = {"failed": 0, "floor": None, "why": None, "transform": "none"}
+# Written later than the others: a file without them tells of no failure, of one threshold, of no reason, of no
+# transform and of no resolution.
+_LATER: dict[str, Any] = {
+    "failed": 0, "floor": None, "why": None, "transform": "none", "resolution": None,
+}  # fmt: skip
 _TEXTS = ("id", "paper", "figure", "kind", "statement", "statistic", "note", "transform")
 
 
@@ -112,7 +115,7 @@ def _read_entry(entry: object, where: str) -> Verdict:
 
 def _is_sound(entry: Mapping[str, Any]) -> bool:
     """Is every value of the kind that a verdict has?"""
-    numbers = [entry[key] for key in ("value", "ci_low", "ci_high", "floor")]
+    numbers = [entry[key] for key in ("value", "ci_low", "ci_high", "floor", "resolution")]
     counts = [entry[key] for key in ("seeds", "censored", "failed")]
     return (
         all(isinstance(entry[key], str) for key in _TEXTS)
