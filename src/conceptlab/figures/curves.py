@@ -134,8 +134,7 @@ def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
     """Accuracies share one range, so that panels compare; a little room keeps 0 and 1 off the frame."""
     ax.set_ylim(-0.03, 1.03)
     ax.set_yticks(np.linspace(0, 1, 6))
-    ax.set_ylabel(ylabel)
-    ax.set_xlabel("training step")
+    ax.set(ylabel=ylabel, xlabel="training step")
 
 
 def veil(ax: Axes, until: float) -> None:

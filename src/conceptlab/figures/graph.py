@@ -96,8 +96,7 @@ def _frame(ax: Axes, points: Sequence[Point], space: ConceptSpace, *, pictures: 
     ax.set_aspect("equal" if len(space.concepts) <= 4 else "auto", anchor="W")
     margin = 0.28 if pictures else 0.22
     room = margin * max(1.0, np.ptp(up) / 3)
-    ax.set_xlim(across.min() - room, across.max() + room)
-    ax.set_ylim(up.min() - room, up.max() + room)
+    ax.set(xlim=(across.min() - room, across.max() + room), ylim=(up.min() - room, up.max() + room))
     ax.axis("off")
 
 

@@ -34,8 +34,7 @@ def draw_across(results: Results, tables: Tables) -> Picture:
         figures.panel(row[0], letters[0], f"{study}: reach")
         for setting, line in looks.items():
             figures.band(row[0], levels[levels["setting"] == setting], line, x="level", y="pixel_reach")
-        row[0].set_xlabel("noise level, -log SNR")
-        row[0].set_ylabel("pixel reach, of a global average")
+        row[0].set(xlabel="noise level, -log SNR", ylabel="pixel reach, of a global average")
         row[0].set_ylim(0, 1.05 * row[0].get_ylim()[1])  # room above, where all lie at one height
         figures.panel(row[1], letters[1], "Reach, time")
         _against_time(row[1], members, "reach", "pixel reach, high noise", looks)
@@ -96,11 +95,9 @@ def _against_time(
     if column.startswith("orthogonality"):
         pixels = members["orthogonality_pixels"].agg(["min", "max"])
         ax.axhspan(*pixels, color=RULE, lw=1.2, alpha=0.6, zorder=0)
-    ax.set_xscale("log")
-    ax.set_xlim(0.8 * float(members["time"].fillna(last).clip(upper=last).min()), 1.6 * last)
+    ax.set(xscale="log", xlim=(0.8 * float(members["time"].fillna(last).clip(upper=last).min()), 1.6 * last))
     ax.axvspan(1.1 * last, 1.6 * last, color=FIELD, lw=0, zorder=0)
     ticks = figures.log_ticks(ax.get_xlim()[0], 0.7 * last, least=2)
     ax.set_xticks([*ticks, never], [*(f"{tick:g}" for tick in ticks), "never"])
     ax.minorticks_off()
-    ax.set_xlabel("steps until it generalises")
-    ax.set_ylabel(label)
+    ax.set(xlabel="steps until it generalises", ylabel=label)

@@ -89,11 +89,8 @@ def _over_noise(ax: Axes, errors: pd.DataFrame, coupling: str) -> None:
             ax, errors.query("unit == @unit"), figures.Line(colour, marker="", dashes=dashes), x="sigma"
         )
         ax.plot([], [], color=colour, ls=dashes, label=unit)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_ylim(bottom=max(1e-4, errors["value"].min()))
-    ax.set_xlabel("noise level σ")
-    ax.set_ylabel("LCS error")
+    ax.set(xscale="log", yscale="log")
+    ax.set(ylim=(max(1e-4, errors["value"].min()), None), xlabel="noise level σ", ylabel="LCS error")
     ax.legend(loc="lower left", handlelength=1.8, labelspacing=0.3, labelcolor=MUTED)
 
 
@@ -114,11 +111,8 @@ def _over_coupling(ax: Axes, errors: pd.DataFrame) -> None:
                 "∝ ε", tuple(np.sqrt([grid.prod(), guide.prod()])), (4, -4), textcoords="offset points",
                 color=MUTED, fontsize=6.8, ha="left", va="top",
             )  # fmt: skip
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.set_xlabel("coupling ε")
-    ax.set_ylabel("peak relative LCS error")
-    ax.set_ylim(top=4 * peaks["value"].max())
+    ax.set(xscale="log", yscale="log")
+    ax.set(xlabel="coupling ε", ylabel="peak relative LCS error", ylim=(None, 4 * peaks["value"].max()))
     ax.legend(loc="upper left", handlelength=1.5, labelspacing=0.3, labelcolor=MUTED)
 
 
@@ -127,12 +121,10 @@ def _points(ax: Axes, points: pd.DataFrame, colour: str) -> None:
         ax.axhline(at, color=RULE, lw=0.6, zorder=0)
         ax.axvline(at, color=RULE, lw=0.6, zorder=0)
     ax.scatter(points["first"], points["second"], s=5, lw=0, alpha=0.55, color=colour)
-    ax.set_xlim(-0.7, 1.7)
-    ax.set_ylim(-0.7, 1.7)
+    ax.set(xlim=(-0.7, 1.7), ylim=(-0.7, 1.7))
     ax.set_xticks((0, 1), ("mode 1", "mode 2"))
     ax.set_yticks((0, 1), ("mode 1", "mode 2"), rotation=90, va="center")
-    ax.set_xlabel("region M₁")
-    ax.set_ylabel("region M₂")
+    ax.set(xlabel="region M₁", ylabel="region M₂")
 
 
 def _distances(ax: Axes, samples: pd.DataFrame) -> None:
@@ -151,7 +143,5 @@ def _distances(ax: Axes, samples: pd.DataFrame) -> None:
     ax.axhline(0, color=INK, lw=0.6)
     ax.set_xticks([0, *couplings], [f"{epsilon:g}" for epsilon in [0, *couplings]])
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel("coupling ε of modes")
-    ax.set_ylabel("energy distance")
-    ax.set_ylim(top=4 * samples["distance"].max())
+    ax.set(xlabel="coupling ε of modes", ylabel="energy distance", ylim=(None, 4 * samples["distance"].max()))
     ax.legend(loc="upper left", handlelength=1.5, labelspacing=0.3, labelcolor=MUTED)

@@ -97,8 +97,7 @@ def _errors(ax: Axes, scores: pd.DataFrame) -> None:
         ax.bar(place, values.mean(), width=0.55, color=("#8a8f98", "#228833")[place])
         ax.plot(np.full(len(values), place), values, "o", ms=2.5, color=INK, alpha=0.5, mew=0)
     ax.set_xticks((0, 1), ("in pixels", "in features"))
-    ax.set_ylabel("relative error")
-    ax.set_ylim(bottom=0)
+    ax.set(ylabel="relative error", ylim=(0, None))
 
 
 def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: bool = False) -> None:
@@ -124,13 +123,11 @@ def _scatter(ax: Axes, points: pd.DataFrame, kinds: tuple[str, ...], arrows: boo
             )
     every = points[["x", "y"]].to_numpy()
     middle, half = (every.max(0) + every.min(0)) / 2, 0.55 * np.ptp(every, axis=0).max()
-    ax.set_xlim(middle[0] - half, middle[0] + half)
-    ax.set_ylim(middle[1] - half, middle[1] + half)
+    ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
     ax.set_aspect("equal")
     ax.set_xticks([])
     ax.set_yticks([])
-    ax.set_xlabel("$x_1$")
-    ax.set_ylabel("$x_2$")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$")
     ax.spines[:].set_visible(True)
     ax.spines[:].set_color(RULE)
     ax.legend(loc="best", handlelength=0.6, labelspacing=0.3, labelcolor=MUTED)
@@ -150,8 +147,7 @@ def _learned(ax: Axes, table: pd.DataFrame) -> None:
         lines.append((inside[inside["level"] == level], line))
     ends = figures.bands(ax, lines, y="cosine")
     figures.name_ends(ax, [*ends, (float(still), figures.Line(MUTED, "pixels"))])
-    ax.set_xlabel("training step")
-    ax.set_ylabel("cosine")
+    ax.set(xlabel="training step", ylabel="cosine")
 
 
 def _around(values: np.ndarray) -> tuple[float, float]:

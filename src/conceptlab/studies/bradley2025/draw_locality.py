@@ -58,8 +58,7 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
     for ax, (measure, letter, title, label) in zip(curves.ravel(), _SCALARS):
         figures.panel(ax, letter, title)
         _over(ax, main["levels"][main["levels"]["measure"] == measure], "level")
-        ax.set_xlabel("noise level, -log SNR")
-        ax.set_ylabel(label)
+        ax.set(xlabel="noise level, -log SNR", ylabel=label)
     below.legend(
         *curves[0, 0].get_legend_handles_labels(), loc="outside upper left", ncols=3, labelcolor=MUTED
     )
@@ -70,14 +69,11 @@ def draw_locality(results: Results, tables: Tables) -> Picture:
         figures.panel(ax, letter, f"{what.capitalize()}: by distance")
         _relative(ax, distance[distance["measure"] == f"{what}_change"], "cells")
         ax.set_xlabel("cells from the condition" if what == "removed" else "cells from the nearer place")
-        ax.set_ylabel("change / nearest")
-        ax.set_yscale("log")
-        ax.set_ylim(_FLOOR, 2)
+        ax.set(ylabel="change / nearest", yscale="log", ylim=(_FLOOR, 2))
     figures.panel(curves[2, 2], "l", "Near change by K")
     _relative(curves[2, 2], main["near"][main["near"]["level"] == high], "asked")
     curves[2, 2].axhline(1, color=RULE, lw=0.8, zorder=0)
-    curves[2, 2].set_xlabel("conditions K")
-    curves[2, 2].set_ylabel("change / at K = 1")
+    curves[2, 2].set(xlabel="conditions K", ylabel="change / at K = 1")
     figures.panel(curves[3, 0], "m", "Pixels within a radius")
     _within(curves[3, 0], main["mass"], (low, high))
     figures.panel(curves[3, 1], "n", "Gain and generalisation")
@@ -132,9 +128,7 @@ def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
     ax.axvline(float(mass["cell"].iloc[0]), color=RULE, lw=0.8, zorder=0)
     ax.annotate("one cell", (float(mass["cell"].iloc[0]), 0.02), (2, 0), textcoords="offset points", fontsize=6.2,
                 color=MUTED)  # fmt: skip
-    ax.set_ylim(0, 1.03)
-    ax.set_xlabel("radius, pixels")
-    ax.set_ylabel("share of the response")
+    ax.set(ylim=(0, 1.03), xlabel="radius, pixels", ylabel="share of the response")
 
 
 def _shares_within(ax: Axes, distance: pd.DataFrame) -> None:
@@ -142,10 +136,7 @@ def _shares_within(ax: Axes, distance: pd.DataFrame) -> None:
         for name, line in EXPERIMENT_LINES.items():
             rows = distance[(distance["measure"] == measure) & (distance["experiment"] == name)]
             figures.band(ax, rows, figures.Line(line.colour, marker="", dashes=dashes), x="cells")
-    ax.set_ylim(0, 1.03)
-    ax.set_xlim(left=0)
-    ax.set_xlabel("cells from the nearer place")
-    ax.set_ylabel("share of the change")
+    ax.set(ylim=(0, 1.03), xlim=(0, None), xlabel="cells from the nearer place", ylabel="share of the change")
 
 
 def _relative(ax: Axes, rows: pd.DataFrame, x: str) -> None:
@@ -163,8 +154,7 @@ def _kept(ax: Axes, kept: pd.DataFrame) -> None:
     if kept.loc[kept["experiment"] == "3", "reach"].nunique() > 1:
         _name_reaches(ax, kept)
     ax.axhline(1, color=RULE, lw=0.8, zorder=0)
-    ax.set_xlabel("near-response gain, high noise")
-    ax.set_ylabel("kept share")
+    ax.set(xlabel="near-response gain, high noise", ylabel="kept share")
 
 
 def _name_reaches(ax: Axes, kept: pd.DataFrame) -> None:
@@ -184,6 +174,4 @@ def _composition(ax: Axes, table: pd.DataFrame) -> None:
         for name, line in EXPERIMENT_LINES.items():
             rows = table[(table["measure"] == measure) & (table["experiment"] == name)]
             figures.band(ax, rows, figures.Line(line.colour, marker=line.marker, dashes=dashes), x="k")
-    ax.set_ylim(0, 1.03)
-    ax.set_xlabel("conditions K")
-    ax.set_ylabel("share of conditions met")
+    ax.set(ylim=(0, 1.03), xlabel="conditions K", ylabel="share of conditions met")

@@ -73,8 +73,7 @@ def draw_sweep(results: Results, tables: Tables) -> Picture:
     middle.axhline(1, color="#c9cdd3", lw=0.7, zorder=0)
     figures.panel(right, "c", "What a condition changes far away")
     _by_reach(right, summary, "far_response", looks, names, filled=True)
-    right.set_ylabel("far / near")
-    right.set_ylim(bottom=min(0, right.get_ylim()[0]))
+    right.set(ylabel="far / near", ylim=(min(0, right.get_ylim()[0]), None))
     networks = tables["networks"].set_index("reach")["parameters"]
     figures.caption(
         page,
@@ -129,8 +128,7 @@ def _by_reach(
     )
     labels = [names[reach].replace("k = ", "").replace(" ", "\n") for reach in names]
     ax.set_xticks(range(len(places)), [*labels, "U-Net"])
-    ax.set_xlim(-0.5, len(places) - 0.5)
-    ax.set_xlabel("reach k, cells")
+    ax.set(xlim=(-0.5, len(places) - 0.5), xlabel="reach k, cells")
 
 
 FIGURES = (

@@ -114,16 +114,14 @@ def _exact(ax: Axes, curves: pd.DataFrame, letter: str) -> None:
     real = figures.over_seeds(chosen(curves, "detector_exact_count"), x="k")
     ax.plot(real["k"], real["mean"], color=TRUTH, lw=0.8, zorder=1)
     value_lines(ax, chosen(curves, "exact_count"), EXPERIMENT_LINES, "experiment", named=False)
-    ax.set_ylim(-0.03, 1.05)
-    ax.set_ylabel("share of images")
+    ax.set(ylim=(-0.03, 1.05), ylabel="share of images")
 
 
 def _spurious(ax: Axes, curves: pd.DataFrame, letter: str) -> None:
     figures.panel(ax, letter, "Spurious objects")
     value_lines(ax, chosen(curves, "spurious"), EXPERIMENT_LINES, "experiment", named=False)
     _expected(ax, curves, lambda rows: rows["value"])
-    ax.set_ylim(bottom=min(-0.05, ax.get_ylim()[0]))
-    ax.set_ylabel("objects an image")
+    ax.set(ylim=(min(-0.05, ax.get_ylim()[0]), None), ylabel="objects an image")
 
 
 def _precision(ax: Axes, curves: pd.DataFrame, letter: str) -> None:

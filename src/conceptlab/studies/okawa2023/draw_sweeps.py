@@ -58,8 +58,7 @@ def time_marks(ax: Axes, at: float, times: Sequence[float], last: float, line: L
 def time_axis(ax: Axes, times: pd.DataFrame) -> None:
     """Times on a logarithmic axis from the earliest one, with a field above the end for what was never reached."""
     last = float(times["last"].max())
-    ax.set_yscale("log")
-    ax.set_ylim(0.7 * float(times["time"].fillna(last).min()), 1.5 * last)
+    ax.set(yscale="log", ylim=(0.7 * float(times["time"].fillna(last).min()), 1.5 * last))
     ax.axhspan(1.1 * last, 1.5 * last, color=FIELD, lw=0, zorder=0)
     ax.set_ylabel(f"step of reaching {THRESHOLD:g}")
     ticks = figures.log_ticks(ax.get_ylim()[0], last)

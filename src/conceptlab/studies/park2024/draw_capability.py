@@ -86,10 +86,8 @@ def draw_fig3(results: Results, tables: Tables) -> Picture:
             ax.fill_between(grid, low, high, color="#1a1c20", alpha=0.12, lw=0, zorder=0)
         text = f"line: slope {fit.slope:.2g}, censored regression; band: 95 % over resampled seeds"
     ax.plot(grid, grid, color="#c9cdd3", lw=0.8, ls=(0, (2, 2)), zorder=0)
-    ax.set_xlim(0, last * 1.03)
-    ax.set_ylim(0, last * 1.03)
-    ax.set_xlabel("steps to capability .5")
-    ax.set_ylabel("steps to behaviour .5")
+    ax.set(xlim=(0, last * 1.03), ylim=(0, last * 1.03))
+    ax.set(xlabel="steps to capability .5", ylabel="steps to behaviour .5")
     drawing.colour_bar(page, ax, times["separation"], "colour separation")
     unseen = int(both["behaviour"].isna().sum())
     neither = len(times) - len(both)
@@ -136,9 +134,7 @@ def _by_separation(curves: pd.DataFrame, times: pd.DataFrame, *, spread: bool) -
     for ax, (letter, title, chosen) in zip(axes, shown):
         figures.panel(ax, letter, title)
         if spread:
-            ax.set_xlabel("training step")
-            ax.set_ylabel("standard deviation over seeds")
-            ax.set_ylim(0, 0.6)
+            ax.set(xlabel="training step", ylabel="standard deviation over seeds", ylim=(0, 0.6))
         else:
             figures.accuracy_axes(ax, "accuracy of 11")
         for value, runs in curves.groupby("separation", sort=True):
@@ -181,8 +177,7 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
     ax.set_xticks(np.linspace(0, float(runs["step"].max()), 4).round(-1))
     ax.set_ylim(0, 1)
     ax.set_zlim(0, 1)  # pyright: ignore[reportAttributeAccessIssue]
-    ax.set_xlabel("training step")
-    ax.set_ylabel("capability")
+    ax.set(xlabel="training step", ylabel="capability")
     ax.set_zlabel("behaviour")  # pyright: ignore[reportAttributeAccessIssue]
     ax.set_title(f"Separation {shown:g}")
     ax.set_box_aspect(None, zoom=0.82)  # pyright: ignore[reportCallIssue, reportArgumentType]

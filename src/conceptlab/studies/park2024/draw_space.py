@@ -49,11 +49,9 @@ def _along_the_edge(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame) -> None
         way = curve(runs, "coordinate", "colour").rename("value").reset_index()
         way = drawing.since_drawn(way, times[times["separation"] == value])
         ax.plot(way["step"], way["value"], color=shades[float(str(value))], lw=1.3)
-    ax.set_xlim(0, float(curves["step"].max()))
-    ax.set_ylim(-0.05, 1.05)
+    ax.set(xlim=(0, float(curves["step"].max())), ylim=(-0.05, 1.05))
     ax.set_yticks((0, 0.5, 1), ("01", "0.5", "11"))
-    ax.set_xlabel("training step")
-    ax.set_ylabel("colour: red → blue")
+    ax.set(xlabel="training step", ylabel="colour: red → blue")
 
 
 def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) -> int:
@@ -75,9 +73,7 @@ def _times_by_signal(ax: Axes, times: pd.DataFrame, signal: dict[float, float]) 
     ticks = figures.log_ticks(low, high)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.minorticks_off()
-    ax.set_xlabel("colour signal, × 1000")
-    ax.set_ylabel("steps to colour accuracy .5")
-    ax.set_ylim(bottom=0)
+    ax.set(xlabel="colour signal, × 1000", ylabel="steps to colour accuracy .5", ylim=(0, None))
     return int(never.sum())
 
 
@@ -119,8 +115,7 @@ def draw_fig4(results: Results, tables: Tables) -> Picture:
             axes[2].plot(*at, "*", ms=9, color=shade, mec="white", zorder=6)
     losses = curves.loc[curves["measure"] == "loss", "value"]
     axes[0].set_yscale("log" if (losses > 0).all() else "symlog")
-    axes[0].set_xlabel("training step")
-    axes[0].set_ylabel("training loss")
+    axes[0].set(xlabel="training step", ylabel="training loss")
     axes[1].set_xlim(0, 1.03 * float(curves["step"].max()))
     drawing.colour_bar(page, axes[2], curves["separation"], "colour separation")
     text = (
@@ -159,9 +154,7 @@ def draw_fig6(results: Results, tables: Tables) -> Picture:
     figures.panel(axes[2], "c", "Concept signal")
     for (variable, cls), rows in signal.groupby(["variable", "class"], sort=True):
         _signal_line(axes[2], str(variable), str(cls), rows)
-    axes[2].set_yscale("log")
-    axes[2].set_xlabel("colour separation")
-    axes[2].set_ylabel("mean squared difference")
+    axes[2].set(yscale="log", xlabel="colour separation", ylabel="mean squared difference")
     # Room for the names below the lowest line.
     axes[2].set_ylim(bottom=float(signal["signal"].min()) / 12)
     axes[2].legend(loc="lower right", handlelength=2.5)
@@ -211,8 +204,7 @@ def draw_masking(results: Results, tables: Tables) -> Picture:
         at_end.plot(run["hidden"], run["final_behaviour"], "-", color="#c9cdd3", lw=0.8, zorder=1)
     for run in times.to_dict("records"):
         at_end.plot(run["hidden"], run["final_behaviour"], "o", ms=4, color=shades[run["hidden"]])
-    at_end.set_ylim(-0.03, 1.03)
-    at_end.set_ylabel("final accuracy of 11")
+    at_end.set(ylim=(-0.03, 1.03), ylabel="final accuracy of 11")
     for ax in (when, at_end):
         ax.set_xlabel("hidden share")
         ax.set_xticks(sorted(shades), [f"{share:g}" for share in sorted(shades)])

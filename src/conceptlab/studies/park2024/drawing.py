@@ -123,11 +123,8 @@ def page_for(table: pd.DataFrame) -> Page:
 def space_axes(ax: Axes) -> None:
     """Concept space: colour across, size up, with its corners marked by what they mean."""
     # Room for the corners' names, also in a small panel.
-    ax.set_xlim(-0.18, 1.18)
-    ax.set_ylim(-0.18, 1.18)
-    ax.set_aspect("equal")
-    ax.set_xlabel("colour: red → blue")
-    ax.set_ylabel("size: big → small")
+    ax.set(xlim=(-0.18, 1.18), ylim=(-0.18, 1.18))
+    ax.set(aspect="equal", xlabel="colour: red → blue", ylabel="size: big → small")
     ticks = (0, 0.5, 1)
     ax.set_xticks(ticks)
     ax.set_yticks(ticks)

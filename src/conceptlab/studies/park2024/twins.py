@@ -122,8 +122,7 @@ def draw_twins(results: Results, tables: Tables) -> Picture:
 
 
 def _spreads(ax: Axes, apart: pd.DataFrame) -> None:
-    ax.set_xlabel("colour separation")
-    ax.set_ylabel("standard deviation")
+    ax.set(xlabel="colour separation", ylabel="standard deviation")
     for column, line, aside in (("seeds", drawing.TRAINING, -0.003), ("twins", drawing.BEHAVIOUR, 0.003)):
         known = apart[apart[column] > 0]  # none of one pair; of twins that are equal no logarithm
         if known.empty:
@@ -166,8 +165,7 @@ def _times(ax: Axes, times: pd.DataFrame, last: float, shades: dict[float, drawi
         at, colours = rows[["once", "again"]].fillna(edge), _colours(rows, shades)
         looks = {"facecolors": "none", "edgecolors": colours, "lw": 1.0} if open_ else {"c": colours, "lw": 0}
         ax.scatter(at["once"], at["again"], s=14, zorder=3, **looks)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log")
     known = times[["once", "again"]].to_numpy(dtype=float)
     low = 0.8 * float(np.nanmin(known)) if np.isfinite(known).any() else last / 10
     _diagonal(ax, (low, 1.12 * edge))
@@ -186,8 +184,7 @@ def _diagonal(ax: Axes, limits: tuple[float, float]) -> None:
     ax.plot(limits, limits, color="#c9cdd3", lw=0.8, zorder=1)
     ax.set_xlim(limits)
     ax.set_ylim(limits)
-    ax.set_xlabel("one")
-    ax.set_ylabel("its twin")
+    ax.set(xlabel="one", ylabel="its twin")
 
 
 FIGURE = Figure(

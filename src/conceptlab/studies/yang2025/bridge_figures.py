@@ -26,9 +26,7 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
         rows = paths[paths["separation"] == separation]
         figures.band(axes[1], rows, figures.Line(shade, marker=""), y="mse")
         axes[0].plot([], [], color=shade, label=f"{separation:g}")
-    axes[1].set_xlabel("training step")
-    axes[1].set_ylabel("squared distance from 11")
-    axes[1].set_ylim(bottom=0)
+    axes[1].set(xlabel="training step", ylabel="squared distance from 11", ylim=(0, None))
     # Beside the square of a, which leaves room: bands fill b, and the colours are those of all panels.
     axes[0].legend(
         title="separation", title_fontsize=7, handlelength=1.4, labelspacing=0.25, labelcolor=MUTED,
@@ -40,8 +38,7 @@ def draw_bridge(results: Results, tables: Tables) -> Picture:
     for separation, rows in tables["swings"].groupby("separation", sort=True):
         axes[3].plot(1000 * rows["signal"], 1000 * rows["speed"], "o", ms=4, color=shades[float(str(separation))],
                      mec="white", mew=0.5)  # fmt: skip
-    axes[3].set_xlabel("colour signal on a small circle, ‰")
-    axes[3].set_ylabel("largest |ΔC| per 1,000 steps")
+    axes[3].set(xlabel="colour signal on a small circle, ‰", ylabel="largest |ΔC| per 1,000 steps")
     seeds = tables["paths"]["seed"].nunique()
     figures.caption(
         page,
@@ -76,7 +73,5 @@ def _swings(ax: Axes, swings: pd.DataFrame, shades: dict[float, tuple[float, flo
         ax.plot(where, rows["swing"], "o", ms=4, color=shades[float(str(separation))], mec="white", mew=0.5)
         ax.plot(where, rows["noise"], "x", ms=3.5, color=MUTED)
     ax.set_xticks(list(order.values()), [f"{separation:g}" for separation in order])
-    ax.set_xlim(-0.5, len(order) - 0.5)
-    ax.set_ylim(bottom=0)
-    ax.set_xlabel("colour separation")
-    ax.set_ylabel("rise of the concept MSE")
+    ax.set(xlim=(-0.5, len(order) - 0.5), ylim=(0, None))
+    ax.set(xlabel="colour separation", ylabel="rise of the concept MSE")

@@ -134,8 +134,7 @@ def _lattice(ax: Axes, values: pd.Series) -> None:
         ax.text(
             x, y, text, ha="center", va="center", fontsize=6.2, color=ink_on((red, green, blue)), bbox=box
         )
-    ax.set_xlim(-3.1, 3.1)
-    ax.set_ylim(0.55, len(_MU) + 0.45)
+    ax.set(xlim=(-3.1, 3.1), ylim=(0.55, len(_MU) + 0.45))
     ax.axis("off")
 
 
@@ -157,15 +156,13 @@ def _times(ax: Axes, times: pd.DataFrame) -> None:
         )
     ends = np.array([times["predicted"].min() / 1.3, times["predicted"].max() * 1.3])
     ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log")
     ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 4, 8) if t < math.ceil(ends[1] * 2)]
     ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
     ax.set_yticks(ticks, [f"{t:g}" for t in ticks])
     ax.minorticks_off()
     ax.set_xlim(*ends)
-    ax.set_xlabel("predicted for the weakest concept (epochs)")
-    ax.set_ylabel("measured (epochs)")
+    ax.set(xlabel="predicted for the weakest concept (epochs)", ylabel="measured (epochs)")
     drawing.key(ax, title="concepts", title_fontsize=7, loc="upper left", ncols=2, columnspacing=0.6)
 
 

@@ -67,9 +67,7 @@ def _shares_by_depth(ax: Axes, swings: pd.DataFrame, names: dict[str, str]) -> N
         ends = np.stack([np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)])
         ax.vlines(x, *ends, color="#1a1c20", lw=0.8)
     ax.set_xticks(range(len(depths)), [f"{depth}" for depth in depths])
-    ax.set_xlabel("layers")
-    ax.set_ylabel("share of seeds")
-    ax.set_ylim(0, 1.2)
+    ax.set(xlabel="layers", ylabel="share of seeds", ylim=(0, 1.2))
     ax.set_yticks(np.linspace(0, 1, 6))
     drawing.key(ax, loc="upper left", ncols=2)
 

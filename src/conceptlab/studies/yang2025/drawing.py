@@ -20,8 +20,7 @@ _THIN_PATHS = 12  # more seeds than this as single lines make a smear
 
 def concept_plane(ax: Axes, mu: Sequence[float] | None, *, name: bool = True) -> None:
     """Axes of the first two concepts; with `mu`, the training centres (discs) and the composition (star)."""
-    ax.set_xlabel("output along concept 1")
-    ax.set_ylabel("output along concept 2")
+    ax.set(xlabel="output along concept 1", ylabel="output along concept 2")
     ax.axhline(0, color=RULE, lw=0.6, zorder=0)
     ax.axvline(0, color=RULE, lw=0.6, zorder=0)
     if mu is None:
@@ -81,10 +80,7 @@ def label_at(
 
 def loss_axes(ax: Axes, ylabel: str, xlabel: str, floor: float = 1e-4) -> None:
     """A log axis that stops where a loss has nothing left to tell."""
-    ax.set_yscale("log")
-    ax.set_ylim(bottom=floor)
-    ax.set_xlabel(xlabel)
-    ax.set_ylabel(ylabel)
+    ax.set(yscale="log", ylim=(floor, None), xlabel=xlabel, ylabel=ylabel)
 
 
 def log_band(ax: Axes, table: pd.DataFrame, x: str, y: str, look: figures.Line, floor: float = 1e-6) -> None:

@@ -92,10 +92,8 @@ def entries(ax: Axes, table: pd.DataFrame, until: float) -> None:
                 look = {**look, "color": drawing.CONCEPTS[int(str(entry)[0]) - 1]}
                 name = f"$w_{{{entry}}}$"
             ax.plot(curve["step"], curve["value"], label=name, **look)
-    ax.set_xlabel("step")
-    ax.set_ylabel("entry of W")
-    ax.set_xlim(0, until)
-    ax.set_ylim(top=1.1 * max(1.0, float(table["value"].max())))
+    ax.set(xlabel="step", ylabel="entry of W")
+    ax.set(xlim=(0, until), ylim=(None, 1.1 * max(1.0, float(table["value"].max()))))
     drawing.key(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -119,8 +117,7 @@ def _ood_loss(ax: Axes, curves: pd.DataFrame) -> None:
 def _loss_window(ax: Axes, name: str, curves: pd.DataFrame) -> None:
     start = float(curves["ood"].iloc[0])
     drawing.loss_axes(ax, name, "step", floor=_FLOOR * start)
-    ax.set_ylim(top=3 * start)
-    ax.set_xlim(0, _horizon(curves))
+    ax.set(ylim=(None, 3 * start), xlim=(0, _horizon(curves)))
 
 
 def _mark_turns(ax: Axes, steps: np.ndarray, loss: np.ndarray) -> None:
@@ -145,8 +142,7 @@ def _descents(ax: Axes, starts: pd.DataFrame) -> None:
         ax.text(number, height + 0.02, f"{height:.1%}" if height else "0", ha="center", fontsize=6.8)
     ax.set_xticks(list(numbers))
     ax.set_ylim(0, min(1.15, max(heights) + 0.15))
-    ax.set_xlabel("number of descents")
-    ax.set_ylabel(f"share of {len(starts)} starts")
+    ax.set(xlabel="number of descents", ylabel=f"share of {len(starts)} starts")
 
 
 @figures.house()

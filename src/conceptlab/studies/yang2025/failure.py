@@ -96,8 +96,7 @@ def _diagonal(ax: Axes, rows: pd.DataFrame) -> None:
         ax.plot(rows["step"], values, color=drawing.CONCEPTS[p - 1], label=f"$w_{{{p}{p}}}$")
     ax.axhline(0, color=RULE, lw=0.6, zorder=0)
     _steps_axis(ax)
-    ax.set_ylim(-0.35, 1.35)
-    ax.set_ylabel("entry of W")
+    ax.set(ylim=(-0.35, 1.35), ylabel="entry of W")
     drawing.key(ax, loc="center left")
 
 
@@ -115,8 +114,7 @@ def _eigenvalues(ax: Axes, entries: pd.DataFrame) -> None:
 
 
 def _steps_axis(ax: Axes) -> None:
-    ax.set_xscale("log")
-    ax.set_xlabel("step")
+    ax.set(xscale="log", xlabel="step")
 
 
 FIGURES = (

@@ -62,9 +62,7 @@ def _matrix(ax: Axes, table: pd.DataFrame) -> None:
             fontsize=9,
         )
     d = int(table["i"].max())
-    ax.set_xlim(0.9, d + 3.6)
-    ax.set_ylim(-d - 0.1, 0.05)
-    ax.set_aspect("equal")
+    ax.set(xlim=(0.9, d + 3.6), ylim=(-d - 0.1, 0.05), aspect="equal")
     ax.axis("off")
     for place, (role, colour) in enumerate(_ROLES.items()):
         ax.add_patch(Rectangle((d + 1.4, -1.3 - 0.8 * place), 0.4, 0.4, fc=colour))
@@ -80,8 +78,7 @@ def _turns(ax: Axes, turns: pd.DataFrame) -> None:
         top = rows.loc[rows["w12"].idxmax()]
         ax.plot(top["w22"], top["w12"], "o", ms=3.5, color=colour, mec="white", mew=0.5, zorder=4)
     ax.axvline(float(turns["predicted"].iloc[0]), color=INK, lw=0.9, ls=(0, (3, 2)), zorder=1)
-    ax.set_xlabel("major entry w₂₂")
-    ax.set_ylabel("minor entry w₁₂ / its peak")
+    ax.set(xlabel="major entry w₂₂", ylabel="minor entry w₁₂ / its peak")
     drawing.key(ax, title="size of W(0)", title_fontsize=7, loc="lower center")
 
 
@@ -101,10 +98,8 @@ def _tasks(ax: Axes, tasks: pd.DataFrame) -> None:
     ax.annotate(
         "counts as swing above", (-0.45, LEVEL), (0, 3), textcoords="offset points", fontsize=6.5, color=MUTED
     )
-    ax.set_yscale("log")
-    ax.set_ylim(5e-6, 4)
+    ax.set(yscale="log", ylim=(5e-6, 4))
     ax.set_yticks([10.0**power for power in range(-5, 1)])
     ax.minorticks_off()
     ax.set_xticks(range(len(correlations)), [f"{c:g}".replace("0.", ".") for c in correlations], fontsize=6.5)
-    ax.set_xlabel("correlation of the start: away … towards")
-    ax.set_ylabel("swing / starting loss")
+    ax.set(xlabel="correlation of the start: away … towards", ylabel="swing / starting loss")

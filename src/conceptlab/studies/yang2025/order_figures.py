@@ -76,8 +76,7 @@ def _by_sigma(ax: Axes, paths: pd.DataFrame) -> None:
 
 
 def _half_times(ax: Axes, half: pd.DataFrame, *, predicted: bool) -> None:
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    ax.set(xscale="log", yscale="log")
     for concept, rows in half.groupby("concept", sort=True):
         number = int(str(concept))
         look = figures.Line(drawing.CONCEPTS[number - 1], marker="os"[number - 1])
@@ -98,5 +97,4 @@ def _half_times(ax: Axes, half: pd.DataFrame, *, predicted: bool) -> None:
     times = half["time"][half["time"] > 0]
     if len(times):
         ax.set_ylim(max(times.min() / 1.5, 0.25), times.max() * 1.6)
-    ax.set_xlabel("diversity σ₁ of concept 1")
-    ax.set_ylabel("epochs until half learnt")
+    ax.set(xlabel="diversity σ₁ of concept 1", ylabel="epochs until half learnt")

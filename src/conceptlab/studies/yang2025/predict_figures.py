@@ -47,8 +47,7 @@ def draw_predict(results: Results, tables: Tables) -> Picture:
 
 
 def _predicted(ax: Axes, pairs: pd.DataFrame, kinds: pd.DataFrame, way: str) -> None:
-    ax.set_xlabel("predicted ratio of times")
-    ax.set_ylabel("measured ratio of times")
+    ax.set(xlabel="predicted ratio of times", ylabel="measured ratio of times")
     if pairs.empty:
         return
     finite = pairs[np.isfinite(pairs["measured"])]
@@ -76,8 +75,7 @@ def _other_way_around(ax: Axes) -> None:
     ax.plot(ends, ends, color=MUTED, lw=0.9, ls=(0, (3, 2)), zorder=1)
     ax.fill_between([left, 1], 1, top, color=RULE, alpha=0.35, lw=0, zorder=0)
     ax.fill_between([1, right], bottom, 1, color=RULE, alpha=0.35, lw=0, zorder=0)
-    ax.set_xlim(left, right)
-    ax.set_ylim(bottom, top)
+    ax.set(xlim=(left, right), ylim=(bottom, top))
 
 
 def _times(ax: Axes, concepts: pd.DataFrame) -> None:
@@ -87,8 +85,7 @@ def _times(ax: Axes, concepts: pd.DataFrame) -> None:
         ax.plot(reached["signal"], reached["time"], "o", ms=3.5, color=looks[str(name)], mec="white", mew=0.4,
                 label=str(name))  # fmt: skip
     _log_scales(ax, "xy" if np.isfinite(concepts["time"]).any() else "x")
-    ax.set_xlabel("concept signal")
-    ax.set_ylabel("steps until half learnt")
+    ax.set(xlabel="concept signal", ylabel="steps until half learnt")
     ax.margins(y=0.2)  # room for the names
     ax.legend(loc="best", handlelength=0.6, labelspacing=0.25, labelcolor=MUTED)
 

@@ -40,13 +40,11 @@ def _draw_sim(results: Results, tables: Tables) -> Picture:
         number = int(str(cluster))
         left.scatter(rows["x1"], rows["x2"], s=4, lw=0, alpha=0.6, color=drawing.CONCEPTS[number - 1])
     drawing.concept_plane(left, _SIM.mu, name=False)
-    left.set_xlabel("concept 1")
-    left.set_ylabel("concept 2")
+    left.set(xlabel="concept 1", ylabel="concept 2")
     left.annotate("$x_b$: never seen", _SIM.mu, (6, 5), textcoords="offset points")
     left.annotate("train: µ₁", (1.0, 0), (0, 22), textcoords="offset points", ha="center")
     left.annotate("train: µ₂", (0, 2.0), (0, -32), textcoords="offset points", ha="center")
-    left.set_xlim(-0.8, 1.8)
-    left.set_ylim(-0.5, 2.6)
+    left.set(xlim=(-0.8, 1.8), ylim=(-0.5, 2.6))
     figures.panel(right, "b", "What decides the speed: a = σ² + µ²/s")
     strengths = tables["strengths"]
     means = strengths["mu"] ** 2 / len(strengths)
@@ -54,8 +52,7 @@ def _draw_sim(results: Results, tables: Tables) -> Picture:
     right.bar(strengths["concept"], strengths["sigma"] ** 2, bottom=means, width=0.5, color=MUTED)
     right.bar_label(bars, [f"a = {a:.3f}" for a in strengths["a"]], padding=6, fontsize=7)
     right.set_xticks([1, 2], ["concept 1", "concept 2"])
-    right.set_ylim(0, 1.2 * float(strengths["a"].max()))
-    right.set_ylabel("strength a")
+    right.set(ylim=(0, 1.2 * float(strengths["a"].max())), ylabel="strength a")
     figures.caption(
         page,
         "The network learns to copy its input from clusters on the axes and is tested where all concepts meet. Both "
@@ -87,9 +84,7 @@ def _draw_images(results: Results, tables: Tables) -> Picture:
         right.plot(
             rows["separation"], rows["signal"], "o-", color=colours[str(name)], ms=3.5, label=str(name)
         )
-    right.set_xlabel("separation of the two colours")
-    right.set_ylabel("mean squared pixel difference")
-    right.set_ylim(bottom=0)
+    right.set(xlabel="separation of the two colours", ylabel="mean squared pixel difference", ylim=(0, None))
     drawing.key(right, loc="upper left")
     figures.caption(
         page,
@@ -124,8 +119,7 @@ def _square(ax: Axes) -> None:
             va="center",
             color=colour,
         )
-    ax.set_xlim(-0.7, 1.7)
-    ax.set_ylim(-0.55, 1.4)
+    ax.set(xlim=(-0.7, 1.7), ylim=(-0.55, 1.4))
     ax.axis("off")
 
 
