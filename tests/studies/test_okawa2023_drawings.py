@@ -13,6 +13,7 @@ from matplotlib.text import Annotation
 from conceptlab import figures
 from conceptlab.concepts import Split
 from conceptlab.store.files import write_sheet
+from conceptlab.studies.emergence_claims import drawn_by_half
 from conceptlab.studies.okawa2023 import (
     STUDY,
     draw_data,
@@ -75,8 +76,8 @@ def test_half_of_the_seeds_draw_when_two_of_their_training_classes_stay_right() 
     ]
     curves = pd.DataFrame(rows, columns=["seed", "step", "class", "value"])
     curves = curves.assign(distance=0, measure="accuracy", variable="", weights="raw")
-    assert draw_order._drawn_by_half(curves) == 400
-    assert draw_order._drawn_by_half(curves[curves["seed"] == 2]) == np.inf
+    assert drawn_by_half(curves) == 400
+    assert drawn_by_half(curves[curves["seed"] == 2]) == np.inf
 
 
 def test_where_few_steps_were_kept_every_class_is_shown(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What quickstart and custom both count and claim of the emergence of classes."""
+"""What quickstart and custom both count and claim of the emergence of classes; okawa2023 counts it so, too."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ THRESHOLD = 0.8
 """The accuracy at which a class counts as learnt."""
 
 
-def begun(curves: pd.DataFrame, measure: str = "accuracy") -> pd.Series:
-    """For every row whether the model of its seed draws by then: two training classes are at the threshold. A judge
-    takes the noise of an untrained network for some class, at the first evaluations and often for a held-out one; for
-    two training classes, each where it was asked for, it cannot take it."""
+def begun(curves: pd.DataFrame, measure: str = "accuracy", by: Sequence[str] = ()) -> pd.Series:
+    """For every row whether its model draws by then: two training classes are at the threshold. A judge takes the noise
+    of an untrained network for some class, at the first evaluations and often for a held-out one; for two training
+    classes, each where it was asked for, it cannot take it. `by` names what tells members of one seed apart."""
     joint = select(curves, measure)
-    return draws_by(curves, joint[joint["distance"] == 0], ["seed"], THRESHOLD, classes=2)
+    return draws_by(curves, joint[joint["distance"] == 0], ["seed", *by], THRESHOLD, classes=2)
 
 
 def drawn_by_half(curves: pd.DataFrame, measure: str = "accuracy") -> float:

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, ordering
-from conceptlab.studies.okawa2023.settings import PAPER, THRESHOLD
+from conceptlab.studies.emergence_claims import THRESHOLD
+from conceptlab.studies.okawa2023.settings import PAPER
 from conceptlab.studies.okawa2023.tables import times_by
 
 TIME_RESOLUTION = math.sqrt(2 / 12) * math.log(1.2)

@@ -22,8 +22,8 @@ from conceptlab.claims import (
     ratio,
     value_per_seed,
 )
+from conceptlab.studies.emergence_claims import THRESHOLD
 from conceptlab.studies.okawa2023.claim_parts import AT, LATER, TIME_RESOLUTION, claim_of, order_of
-from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import joint, times_by
 
 HELD_OUT = 0.95

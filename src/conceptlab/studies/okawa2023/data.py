@@ -14,9 +14,9 @@ from conceptlab.claims import PerSeed, student_interval, tied
 from conceptlab.measures import critical_number
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
+from conceptlab.studies.emergence_claims import THRESHOLD
 from conceptlab.studies.okawa2023 import recipes
 from conceptlab.studies.okawa2023.order import prediction_errors
-from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import (
     among_drawn,

@@ -17,9 +17,9 @@ from conceptlab.claims import (
     smallest,
     value_per_seed,
 )
+from conceptlab.studies.emergence_claims import THRESHOLD
 from conceptlab.studies.okawa2023.claim_parts import AT, LATER, claim_of, rows_of
 from conceptlab.studies.okawa2023.recipes import ADVERSARIAL
-from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import times_by
 
 _HALF = 0.5

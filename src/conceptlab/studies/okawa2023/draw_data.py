@@ -14,9 +14,10 @@ from conceptlab import figures
 from conceptlab.concepts import Split
 from conceptlab.figures import Line
 from conceptlab.store import Member
+from conceptlab.studies.emergence_claims import THRESHOLD
 from conceptlab.studies.okawa2023.draw_order import graph_with_paths, seeds_of
 from conceptlab.studies.okawa2023.recipes import ADDED, SERIES
-from conceptlab.studies.okawa2023.settings import MINIMAL, THRESHOLD
+from conceptlab.studies.okawa2023.settings import MINIMAL
 from conceptlab.studies.quickstart_figures import samples_over_training
 from conceptlab.studies.study import Results, Tables
 

@@ -13,10 +13,9 @@ from conceptlab import figures
 from conceptlab.figures import Line
 from conceptlab.store import Member
 from conceptlab.studies.emergence_captions import marks_text, pale_text
+from conceptlab.studies.emergence_claims import THRESHOLD, drawn_by_half
 from conceptlab.studies.okawa2023.order import LEVEL, P_TOY, furthest
-from conceptlab.studies.okawa2023.settings import THRESHOLD
-from conceptlab.studies.okawa2023.tables import begun
-from conceptlab.studies.quickstart_figures import samples_over_training, shown_classes
+from conceptlab.studies.quickstart_figures import samples_over_training, shown_classes, since_drawn
 from conceptlab.studies.study import Results, Tables
 from conceptlab.theory.toy import success_probability
 
@@ -70,12 +69,6 @@ def _drawings(ax: Axes, member: Member) -> None:
     ax.set_ylabel("training step")
 
 
-def _drawn_by_half(curves: pd.DataFrame) -> float:
-    """The step from which half of the seeds draw two training classes; infinite if they never do."""
-    first = curves["step"].where(begun(curves)).groupby(curves["seed"]).min()
-    return float(first.fillna(np.inf).median())
-
-
 def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
     """The concept graph, and where it can be drawn as a cube how images of each class move through it, since all seeds
     draw; if some never do, from the start."""
@@ -83,14 +76,13 @@ def graph_with_paths(ax: Axes, curves: pd.DataFrame, member: Member) -> None:
     figures.panel(ax, "a", "Through concept space" if len(space.names) <= 3 else "Concept graph")
     figures.draw_graph(ax, space, split, labels_beside=len(space.names) <= 3)
     if len(space.names) <= 3:
-        drawing = begun(curves).groupby(curves["step"]).transform("all")
-        figures.trajectories(ax, curves[drawing] if drawing.any() else curves, space, split)
+        figures.trajectories(ax, since_drawn(curves), space, split)
 
 
 def accuracy_with_marks(ax: Axes, curves: pd.DataFrame, times: pd.DataFrame, chance: float) -> str:
     """Accuracy by distance with emergence times marked and the level of guessing; what a caption says of it."""
     figures.accuracy_by_distance(ax, curves)
-    until = _drawn_by_half(curves)
+    until = drawn_by_half(curves)
     figures.veil(ax, until)
     marked = figures.emergence_marks(ax, times, THRESHOLD, first=float(curves["step"].min()))
     ax.axhline(chance, color=_GREY, lw=0.7, ls=(0, (1, 2)), zorder=1)
@@ -116,10 +108,10 @@ def draw_multiplicative(results: Results, tables: Tables) -> Picture:
     edges(axes[2], curves, space.names, train)
     for ax in axes:
         root_axis(ax, float(curves["step"].max()))
-        figures.veil(ax, _drawn_by_half(curves))
+        figures.veil(ax, drawn_by_half(curves))
     figures.caption(
         page,
-        f"{seeds_of(curves)}; steps on a square-root axis. {pale_text(curves, _drawn_by_half(curves))} {cls}: "
+        f"{seeds_of(curves)}; steps on a square-root axis. {pale_text(curves, drawn_by_half(curves))} {cls}: "
         f"{space.words(space.parse(cls))}. b, dotted: guessing. c: chance that a variable is drawn right at both "
         "ends of an edge of the concept graph (Def 6); solid: edges between training classes, dashed: edges that "
         "leave them. A model that ignores a variable stays at or below 1/4 (dotted).",

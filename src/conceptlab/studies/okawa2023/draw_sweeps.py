@@ -14,9 +14,9 @@ from conceptlab import figures
 from conceptlab.figures import Line
 from conceptlab.figures.style import FIELD, MUTED
 from conceptlab.measures import critical_number
+from conceptlab.studies.emergence_claims import THRESHOLD
 from conceptlab.studies.okawa2023.draw_data import count_axis
 from conceptlab.studies.okawa2023.draw_order import seeds_of
-from conceptlab.studies.okawa2023.settings import THRESHOLD
 from conceptlab.studies.okawa2023.tables import final
 from conceptlab.studies.study import Results, Tables
 

@@ -14,12 +14,12 @@ from conceptlab.measures import emergence_time, last_start, relative_rise
 from conceptlab.probes import Probe, train_probe
 from conceptlab.recipe import Recipe
 from conceptlab.store import Member
+from conceptlab.studies.emergence_claims import THRESHOLD, begun
 from conceptlab.studies.okawa2023.recipes import four
-from conceptlab.studies.okawa2023.settings import THRESHOLD, base
+from conceptlab.studies.okawa2023.settings import base
 from conceptlab.studies.okawa2023.signatures import signatures
 from conceptlab.studies.okawa2023.tables import (
     among_drawn,
-    begun,
     credited,
     emergence,
     final,

@@ -23,8 +23,6 @@ from conceptlab.studies.study import Scale
 from conceptlab.worlds import OKAWA2023, OKAWA2023_BACKGROUND, QUICKSTART
 
 PAPER = "okawa2023"
-THRESHOLD = 0.8
-"""The accuracy at which something counts as learnt."""
 
 MINIMAL = ("000", "100", "010", "001")
 """§3.1's training set, in the order (shape, size, colour): a centre and its three neighbours."""

@@ -13,8 +13,8 @@ import pandas as pd
 from conceptlab.concepts import Split
 from conceptlab.measures import chance_variation, emergence_time, prompt_variation
 from conceptlab.store import Member, Signature, gather
-from conceptlab.studies.okawa2023.settings import THRESHOLD
-from conceptlab.studies.okawa2023.tables import Label, begun, joint, plain, silent_before
+from conceptlab.studies.emergence_claims import THRESHOLD, begun
+from conceptlab.studies.okawa2023.tables import Label, joint, plain, silent_before
 from conceptlab.studies.study import Results, Tables
 
 _NO_GAP = 0.1  # additive and multiplicative accuracy that never differ by more tell the same story

@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.claims import PerSeed, group_times
-from conceptlab.measures import draws_by, emergence_table
+from conceptlab.measures import emergence_table
 from conceptlab.recipe import Recipe
 from conceptlab.store import gather
-from conceptlab.studies.okawa2023.settings import THRESHOLD
+from conceptlab.studies.emergence_claims import THRESHOLD, begun
 from conceptlab.studies.study import Results
 
 Label = Callable[[Recipe], Mapping[str, Any] | None]
@@ -66,7 +66,7 @@ def among_drawn(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     wide = curves[curves["measure"] == "accuracy"].pivot_table(index=keys, columns="variable", values="value")
     empty = curves[(curves["measure"] == "drawn") & (curves["variable"] == "nothing")]
     drawn = 1 - empty.set_index(keys)["value"].reindex(wide.index).fillna(0.0)
-    counted = pd.MultiIndex.from_frame(curves.loc[begun(curves, by), member].drop_duplicates())
+    counted = pd.MultiIndex.from_frame(curves.loc[begun(curves, by=by), member].drop_duplicates())
     kept = (drawn >= 0.5) & pd.MultiIndex.from_frame(wide.index.to_frame()[member]).isin(counted)
     return wide[kept].div(drawn[kept], axis=0)
 
@@ -80,18 +80,12 @@ def final(curves: pd.DataFrame, by: Sequence[str] = ("seed",)) -> pd.DataFrame:
 def credited(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.DataFrame:
     """Curves with everything set to 0 until the model draws. A judge takes the noise of an untrained network for some
     class, which then seems to emerge at the first evaluation; two training classes at once it cannot take it for."""
-    return silent_before(curves, begun(curves, by))
+    return silent_before(curves, begun(curves, by=by))
 
 
 def silent_before(curves: pd.DataFrame, draws: pd.Series) -> pd.DataFrame:
     """Curves with everything set to 0 in rows whose model does not draw yet."""
     return curves.assign(value=curves["value"].where(draws, 0.0))
-
-
-def begun(curves: pd.DataFrame, by: Sequence[str] = ()) -> pd.Series:
-    """For every row whether its model draws by then."""
-    seen = joint(curves[curves["distance"] == 0])
-    return draws_by(curves, seen, ["seed", *by], THRESHOLD, classes=2)
 
 
 def emergence(curves: pd.DataFrame, by: Sequence[str] = (), measure: str = "accuracy") -> pd.DataFrame:
