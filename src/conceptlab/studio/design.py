@@ -99,15 +99,15 @@ def settings_of(world: Mapping[str, Any], split: Split) -> dict[str, Any]:
     return {**{f"world.{name}": value for name, value in world.items()}, "train": train}
 
 
-def command_of(settings: Mapping[str, Any], scale: str = "small") -> str:
+def command_of(settings: Mapping[str, Any]) -> str:
     """The command that trains the design and draws it."""
-    words = ["conceptlab", "run", "quickstart", "--scale", scale, "--out", "runs-design"]
+    words = ["conceptlab", "run", "quickstart", "--scale", "small", "--out", "runs-design"]
     for name, value in settings.items():
         words += ["--set", f"{name}={json.dumps(value)}"]
     return shlex.join(words)
 
 
-def python_of(settings: Mapping[str, Any], scale: str = "small") -> str:
+def python_of(settings: Mapping[str, Any]) -> str:
     """The same in Python."""
     lines = ",\n    ".join(f"{name!r}: {value!r}" for name, value in settings.items())
     return f"""from conceptlab import executors, studies
@@ -117,7 +117,7 @@ settings = {{
     {lines},
 }}
 study, figures = studies.find("quickstart")
-order = studies.Order(study, figures, {scale!r}, seeds=(0, 1, 2, 3), settings=settings)
+order = studies.Order(study, figures, 'small', seeds=(0, 1, 2, 3), settings=settings)
 
 
 def tell(members, steps):

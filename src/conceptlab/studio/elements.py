@@ -80,12 +80,12 @@ def verdict_row(verdict: Verdict) -> html.Li:
     )
 
 
-def command(text: str, label: str = "Copy") -> html.Div:
+def command(text: str) -> html.Div:
     """Text to copy; the button is served by `assets/studio.js`."""
     pieces: list[Any] = options_apart(text)
     pieces[1::2] = [html.Span(option, className="option") for option in pieces[1::2]]
     return html.Div(
-        [html.Pre(html.Code(pieces), tabIndex="0"), html.Button(label, className="copy", type="button")],
+        [html.Pre(html.Code(pieces), tabIndex="0"), html.Button("Copy", className="copy", type="button")],
         className="command",
     )
 

@@ -25,16 +25,13 @@ _COLUMNS = ["seed", "separation", "hidden", "step", "class", "distance", "variab
 Maker = Callable[[Results], dict[str, pd.DataFrame]]
 
 
-def figure_tables(*measures: str, times: bool = True) -> Maker:
+def figure_tables(*measures: str) -> Maker:
     """What a figure needs: the curves of some measures, and the times of all runs."""
 
     def make(results: Results) -> dict[str, pd.DataFrame]:
         every = curves(results)
         chosen = every[every["measure"].isin(measures)].reset_index(drop=True)
-        found = {"curves": chosen}
-        if times:
-            found |= {"times": run_times(every), "signal": signals(results.members)}
-        return found
+        return {"curves": chosen, "times": run_times(every), "signal": signals(results.members)}
 
     return make
 

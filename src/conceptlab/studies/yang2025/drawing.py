@@ -15,6 +15,7 @@ from conceptlab.figures.style import INK, MUTED, RULE
 Colour = str | tuple[float, float, float]
 CONCEPTS: tuple[str, ...] = ("#228833", "#AA3377", "#CCBB44", "#4477AA")
 """One colour for each concept, and for its major entry."""
+_LEAST = 1e-6  # a loss has a logarithm from here on
 _THIN_PATHS = 12  # more seeds than this as single lines make a smear
 
 
@@ -37,18 +38,15 @@ def star(ax: Axes, mu: Sequence[float], colour: Colour = INK) -> None:
     ax.plot(mu[0], mu[1], "*", ms=9, color=colour, mec="white", mew=0.6, zorder=6)
 
 
-def path(
-    ax: Axes, table: pd.DataFrame, colour: Colour, *, dashes: str = "-", seeds: bool = True
-) -> np.ndarray:
+def path(ax: Axes, table: pd.DataFrame, colour: Colour, *, seeds: bool = True) -> None:
     """The mean path over seeds of columns x1, x2, its start as a ring; a few seeds also as thin lines."""
     if seeds:
         for number, (_, rows) in enumerate(table.groupby("seed", sort=True)):
             if number < _THIN_PATHS:
                 ax.plot(rows["x1"], rows["x2"], color=colour, lw=0.5, alpha=0.35, zorder=2)
     mean = table.groupby("epoch")[["x1", "x2"]].mean().to_numpy(float)
-    ax.plot(*mean.T, color=colour, ls=dashes, lw=1.8, zorder=4, path_effects=outlined())
+    ax.plot(*mean.T, color=colour, lw=1.8, zorder=4, path_effects=outlined())
     ax.plot(*mean[0], "o", ms=3.5, mfc="white", mec=colour, mew=1.0, zorder=4)
-    return mean
 
 
 def thin_text(seeds: int) -> str:
@@ -83,13 +81,13 @@ def loss_axes(ax: Axes, ylabel: str, xlabel: str, floor: float = 1e-4) -> None:
     ax.set(yscale="log", ylim=(floor, None), xlabel=xlabel, ylabel=ylabel)
 
 
-def log_band(ax: Axes, table: pd.DataFrame, x: str, y: str, look: figures.Line, floor: float = 1e-6) -> None:
+def log_band(ax: Axes, table: pd.DataFrame, x: str, y: str, look: figures.Line) -> None:
     """The median over seeds with the middle 80 % as band, both on a log scale.
 
     A loss spreads over decades between seeds: an arithmetic band would reach below zero, and a geometric mean hangs on
     how near to zero the quickest seeds have come, far below what is drawn.
     """
-    grouped = pd.Series(np.log(table[y].clip(lower=floor))).groupby(table[x])
+    grouped = pd.Series(np.log(table[y].clip(lower=_LEAST))).groupby(table[x])
     moments = grouped.median().index.to_numpy(float)
     low, middle, high = (np.exp(grouped.quantile(share)) for share in (0.1, 0.5, 0.9))
     ax.plot(moments, middle, color=look.colour, ls=look.dashes)
