@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -41,11 +42,12 @@ def _dimension_tables(results: Results) -> dict[str, pd.DataFrame]:
             paths.append(output_table(run, trained, seeds).assign(**labels))
             losses.append(loss_table(run, trained, seeds).assign(**labels))
             swings.append(swing_table(trained, seeds, LEVEL).assign(**labels))
-    joined = {
-        name: pd.concat(parts, ignore_index=True)
-        for name, parts in (("paths", paths), ("losses", losses), ("swings", swings))
-    }
+    joined = _joined(paths=paths, losses=losses, swings=swings)
     return {**joined, "one_layer": one_layer_swings(range(size.starts))}
+
+
+def _joined(**parts: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return {name: pd.concat(found, ignore_index=True) for name, found in parts.items()}
 
 
 def one_layer_swings(seeds: Sequence[int], dimensions: Sequence[int] = (2, 8)) -> pd.DataFrame:
@@ -76,16 +78,10 @@ def _three_layer_tables(results: Results, *, cut: bool) -> dict[str, pd.DataFram
                 paths.append(output_table(run, trained, seeds, probe).assign(point=point, **labels))
             losses.append(loss_table(run, trained, seeds).assign(**labels))
             swings.append(swing_table(trained, seeds, LEVEL).assign(**labels))
-    return {
-        name: pd.concat(parts, ignore_index=True)
-        for name, parts in (("paths", paths), ("losses", losses), ("swings", swings))
-    }
+    return _joined(paths=paths, losses=losses, swings=swings)
 
 
 def _three_layers(id_: str, title: str, *, cut: bool, centres: bool) -> Figure:
-    def tables(results: Results) -> dict[str, pd.DataFrame]:
-        return _three_layer_tables(results, cut=cut)
-
     return Figure(
         id=id_,
         title=title,
@@ -93,7 +89,7 @@ def _three_layers(id_: str, title: str, *, cut: bool, centres: bool) -> Figure:
         + (" and at the training centres" if centres else "")
         + " and OOD loss for mu = (1, 2) and (2, 4)"
         + (", training clusters whole and cut off at half the smallest mu" if cut else ""),
-        tables=tables,
+        tables=partial(_three_layer_tables, cut=cut),
         draw=draw_three_layers(centres=centres, sigma=_WIDE if cut else SIGMA),
     )
 

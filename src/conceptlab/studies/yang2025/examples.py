@@ -6,6 +6,8 @@ and where a stronger example is known it stands beside it.
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables
@@ -25,16 +27,8 @@ CLEAR_TRIPLE = Example(
 QUADRUPLE = Example(Sim((1.0, 1.5, 2.2, 2.7), (SIGMA, SIGMA, SIGMA, 0.5)), steps=10_000)
 
 
-def _double(results: Results) -> dict[str, pd.DataFrame]:
-    return example_tables(DOUBLE, SIZES[results.scale].starts, CLEAR_DOUBLE)
-
-
-def _triple(results: Results) -> dict[str, pd.DataFrame]:
-    return example_tables(TRIPLE, SIZES[results.scale].starts, CLEAR_TRIPLE)
-
-
-def _quadruple(results: Results) -> dict[str, pd.DataFrame]:
-    return example_tables(QUADRUPLE, SIZES[results.scale].starts)
+def _tables(random: Example, clear: Example | None, results: Results) -> dict[str, pd.DataFrame]:
+    return example_tables(random, SIZES[results.scale].starts, clear)
 
 
 def _minor_falls(tables: Tables) -> PerSeed:
@@ -81,7 +75,7 @@ FIGURES = (
         id="fig5",
         title="Double descent of the symmetric network",
         shows="Jacobian entries and OOD loss of one random start and of a clear one; descents of all random starts",
-        tables=_double,
+        tables=partial(_tables, DOUBLE, CLEAR_DOUBLE),
         draw=draw_entries,
         claims=FIG5_CLAIMS,
     ),
@@ -89,7 +83,7 @@ FIGURES = (
         id="fig8",
         title="Triple descent",
         shows="three concepts: Jacobian entries and OOD loss; descents of all random starts",
-        tables=_triple,
+        tables=partial(_tables, TRIPLE, CLEAR_TRIPLE),
         draw=draw_entries,
         claims=(_existence("fig8", 3, "triple"),),
     ),
@@ -97,7 +91,7 @@ FIGURES = (
         id="fig9",
         title="Quadruple descent",
         shows="four concepts: Jacobian entries and OOD loss; descents of all random starts",
-        tables=_quadruple,
+        tables=partial(_tables, QUADRUPLE, None),
         draw=draw_entries,
         claims=(_existence("fig9", 4, "quadruple"),),
     ),
@@ -105,14 +99,14 @@ FIGURES = (
         id="fig17",
         title="Double descent, with training loss",
         shows="the runs of Figure 5: entries, and OOD loss beside training loss",
-        tables=_double,
+        tables=partial(_tables, DOUBLE, CLEAR_DOUBLE),
         draw=draw_losses,
     ),
     Figure(
         id="fig18",
         title="Double descent, with training centres",
         shows="the runs of Figure 5: outputs at the composition and at the training centres, and OOD loss",
-        tables=_double,
+        tables=partial(_tables, DOUBLE, CLEAR_DOUBLE),
         draw=draw_centres,
     ),
 )

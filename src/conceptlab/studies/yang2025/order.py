@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 import torch
@@ -84,14 +85,11 @@ _RELU = _Architecture(2, "relu", "two-layer ReLU network")
 
 
 def _like_figure_2(id_: str, network: _Architecture) -> Figure:
-    def tables(results: Results) -> dict[str, pd.DataFrame]:
-        return _order_tables(results, network)
-
     return Figure(
         id=id_,
         title=f"Order of learning in a {network.name}",
         shows="output at the composition over training, against signal strength and diversity; half-learning epochs",
-        tables=tables,
+        tables=partial(_order_tables, network=network),
         draw=draw_order(network.name),
         claims=order_claims(id_, network.name),
     )
