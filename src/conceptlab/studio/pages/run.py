@@ -23,6 +23,7 @@ from conceptlab.studio.live import RunView, run_view, samples, stamp
 from conceptlab.studio.pages.run_parts import (
     arrangement,
     charts,
+    choices,
     drawn,
     facts,
     problems,
@@ -97,10 +98,7 @@ def register(app: Dash, studio: Studio) -> None:
             return (no_update,) * 4 + (ended, no_update)
         view = _view(studio, entry)
         members = [m for m in view.training.members if m["step"] != "–"] if view.training else []
-        new = [
-            {"label": f"seed {m['seed']}" + (f", {m['setting']}" if m["setting"] else ""), "value": m["id"]}
-            for m in members
-        ]
+        new = choices(members)
         changed = new if new != options else no_update
         return facts(entry), problems(entry, view), verdicts_and_pictures(view), now, ended, changed
 

@@ -56,11 +56,16 @@ def ways_card(settings: list[Setting]) -> Any:
     )
 
 
-def samples_card(members: list[dict[str, Any]], settings: list[Setting]) -> Any:
-    options = [
+def choices(members: list[dict[str, Any]]) -> list[dict[str, str]]:
+    """Members to choose from, in words."""
+    return [
         {"label": f"seed {m['seed']}" + (f", {m['setting']}" if m["setting"] else ""), "value": m["id"]}
         for m in members
     ]
+
+
+def samples_card(members: list[dict[str, Any]], settings: list[Setting]) -> Any:
+    options = choices(members)
     first = options[0]["value"] if options else None
     return card(
         "Drawings through training",
