@@ -20,6 +20,8 @@ from conceptlab.studies.bradley2025.tables import is_main
 from conceptlab.studies.study import Results, Tables
 
 _FLOOR = 1e-4
+Dashes = str | tuple[float, tuple[float, ...]]
+_DOTTED: Dashes = (0, (1, 1.2))
 _SHADES = {"cmap": "magma_r", "norm": LogNorm(_FLOOR, 1)}
 
 _HEAT = (
@@ -120,11 +122,16 @@ def _over(ax: Axes, table: pd.DataFrame, x: str) -> None:
     ax.set_ylim(bottom=0)
 
 
+def _experiments(ax: Axes, rows: pd.DataFrame, x: str, dashes: Dashes, *, marked: bool = False) -> None:
+    """A line for each experiment, in its colour."""
+    for name, line in EXPERIMENT_LINES.items():
+        look = figures.Line(line.colour, marker=line.marker if marked else "", dashes=dashes)
+        figures.band(ax, rows[rows["experiment"] == name], look, x=x)
+
+
 def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
-    for level, dashes in zip(levels, ((0, (1, 1.2)), "-")):
-        for name, line in EXPERIMENT_LINES.items():
-            rows = mass[(mass["level"] == level) & (mass["experiment"] == name)]
-            figures.band(ax, rows, figures.Line(line.colour, marker="", dashes=dashes), x="radius")
+    for level, dashes in zip(levels, (_DOTTED, "-")):
+        _experiments(ax, mass[mass["level"] == level], "radius", dashes)
     ax.axvline(float(mass["cell"].iloc[0]), color=RULE, lw=0.8, zorder=0)
     ax.annotate("one cell", (float(mass["cell"].iloc[0]), 0.02), (2, 0), textcoords="offset points", fontsize=6.2,
                 color=MUTED)  # fmt: skip
@@ -132,10 +139,8 @@ def _within(ax: Axes, mass: pd.DataFrame, levels: tuple[float, float]) -> None:
 
 
 def _shares_within(ax: Axes, distance: pd.DataFrame) -> None:
-    for measure, dashes in (("removed_mass", (0, (1, 1.2))), ("moved_mass", "-")):
-        for name, line in EXPERIMENT_LINES.items():
-            rows = distance[(distance["measure"] == measure) & (distance["experiment"] == name)]
-            figures.band(ax, rows, figures.Line(line.colour, marker="", dashes=dashes), x="cells")
+    for measure, dashes in (("removed_mass", _DOTTED), ("moved_mass", "-")):
+        _experiments(ax, distance[distance["measure"] == measure], "cells", dashes)
     ax.set(ylim=(0, 1.03), xlim=(0, None), xlabel="cells from the nearer place", ylabel="share of the change")
 
 
@@ -171,7 +176,5 @@ def _name_reaches(ax: Axes, kept: pd.DataFrame) -> None:
 
 def _composition(ax: Axes, table: pd.DataFrame) -> None:
     for measure, dashes in (("joint_share", "-"), ("composed_share", (0, (3, 1.5)))):
-        for name, line in EXPERIMENT_LINES.items():
-            rows = table[(table["measure"] == measure) & (table["experiment"] == name)]
-            figures.band(ax, rows, figures.Line(line.colour, marker=line.marker, dashes=dashes), x="k")
+        _experiments(ax, table[table["measure"] == measure], "k", dashes, marked=True)
     ax.set(ylim=(0, 1.03), xlabel="conditions K", ylabel="share of conditions met")
