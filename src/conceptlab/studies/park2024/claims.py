@@ -22,6 +22,12 @@ MEAN_RANK = math.sqrt(1 / 12 / _SEPARATIONS)
 WITHIN = "rank correlation over seeds within a separation, each seed's share"
 
 
+# What claims of a kind share: a rank correlation over separations, one within them that is positive, a ratio above 1.
+_RANKED: dict[str, Any] = {"threshold": 0.0, "transform": "fisher", "resolution": OVER_SEPARATIONS}
+_POSITIVE: dict[str, Any] = {"threshold": 0.0, "side": "above", "limits": CORRELATION}
+_LATER: dict[str, Any] = {"threshold": 1.0, "side": "above", "transform": "log"}
+
+
 def _claim(figure: str, name: str, statement: str, statistic: str, measure: Any, **settings: Any) -> Claim:
     return Claim(
         id=f"park2024.{name}",
@@ -41,10 +47,8 @@ FIG1 = (
         "The stronger the concept signal, the sooner the colour of class 11 is learned.",
         f"{RANK}, of colour signal and time to colour accuracy {THRESHOLD}",
         partial(stats.over_separations, "signal", "colour"),
-        threshold=0.0,
         side="below",
-        transform="fisher",
-        resolution=OVER_SEPARATIONS,
+        **_RANKED,
     ),
     _claim(
         "fig1",
@@ -63,10 +67,8 @@ FIG1 = (
         "The lower the signal, the nearer class 11 comes to 01.",
         f"{RANK}, of colour signal and the smallest distance from corner 01",
         partial(stats.over_separations, "signal", "approach"),
-        threshold=0.0,
         side="above",
-        transform="fisher",
-        resolution=OVER_SEPARATIONS,
+        **_RANKED,
     ),
     _claim(
         "fig1",
@@ -74,10 +76,8 @@ FIG1 = (
         "Where memorisation ends earlier, class 11 ends nearer its own corner.",
         f"{RANK}, of the turning time and the final distance from corner 11",
         partial(stats.over_separations, "turn", "final_distance"),
-        threshold=0.0,
         side="above",
-        transform="fisher",
-        resolution=OVER_SEPARATIONS,
+        **_RANKED,
     ),
 )
 FIG2 = (
@@ -87,9 +87,7 @@ FIG2 = (
         "Capability precedes behaviour by more than choosing among as many prompts does by chance.",
         "time of the best of five redraws of the ordinary prompt over time of held-out capability",
         partial(stats.later_by, "null", "capability"),
-        threshold=1.0,
-        side="above",
-        transform="log",
+        **_LATER,
     ),
     _claim(
         "fig2",
@@ -118,9 +116,7 @@ FIG3 = (
         "Within a separation, too, seeds that are capable earlier behave earlier.",
         f"{WITHIN}, of capability and behaviour times, both since the model draws",
         partial(stats.within_separations, "capability", "behaviour", delays=True),
-        threshold=0.0,
-        side="above",
-        limits=CORRELATION,
+        **_POSITIVE,
     ),
 )
 FIG4 = (
@@ -141,10 +137,8 @@ FIG4 = (
         "The turn in concept space tells the time of capability.",
         f"{RANK}, of turning and capability times, both since the model draws",
         partial(stats.over_separations, "turn", "capability", delays=True),
-        threshold=0.0,
         side="above",
-        transform="fisher",
-        resolution=OVER_SEPARATIONS,
+        **_RANKED,
     ),
     _claim(
         "fig4",
@@ -152,9 +146,7 @@ FIG4 = (
         "Within a separation, too, seeds that turn earlier are capable earlier.",
         f"{WITHIN}, of turning and capability times, both since the model draws",
         partial(stats.within_separations, "turn", "capability", delays=True),
-        threshold=0.0,
-        side="above",
-        limits=CORRELATION,
+        **_POSITIVE,
     ),
 )
 FIG5 = (
@@ -174,9 +166,7 @@ FIG5 = (
         "Within a separation, seeds whose embedding disentangles earlier are capable earlier.",
         f"{WITHIN}, of disentanglement and capability times",
         partial(stats.within_separations, "disentangled", "capability"),
-        threshold=0.0,
-        side="above",
-        limits=CORRELATION,
+        **_POSITIVE,
     ),
 )
 FIG8 = (
@@ -186,9 +176,7 @@ FIG8 = (
         "Capability times vary less over seeds than behaviour times.",
         "a seed's deviation from the others in log behaviour time over that in log capability time",
         partial(stats.spread_ratio, "behaviour", "capability"),
-        threshold=1.0,
-        side="above",
-        transform="log",
+        **_LATER,
     ),
 )
 FIG9 = (
@@ -232,9 +220,7 @@ ELICITATION = tuple(
         f"{what} elicits class 11 before redraws of its own prompt do.",
         f"time of the best of five redraws of the ordinary prompt over held-out time of {family}, by both probes",
         partial(stats.later_by, "agreed_null", family),
-        threshold=1.0,
-        side="above",
-        transform="log",
+        **_LATER,
     )
     for family, what in (
         ("search", "A search over prompts"),
