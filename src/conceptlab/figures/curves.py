@@ -140,9 +140,8 @@ def accuracy_axes(ax: Axes, ylabel: str = "accuracy") -> None:
 def veil(ax: Axes, until: float) -> None:
     """Pale the curves before a step, but no marks: until a model draws, a judge takes noise for some class."""
     left, right = ax.get_xlim()
-    ax.axvspan(
-        left, min(right, until), color="white", alpha=0.72, lw=0, zorder=2.4
-    )  # over lines, under the frame
+    # Over lines, under the frame.
+    ax.axvspan(left, min(right, until), color="white", alpha=0.72, lw=0, zorder=2.4)
     ax.set_xlim(left, right)
 
 

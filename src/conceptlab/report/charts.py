@@ -52,12 +52,8 @@ def concept_space_chart(curves: pd.DataFrame | None, split: Split) -> Chart:
         layout["margin"] = {"l": 70, "r": 10, "t": 10, "b": 50}
     else:
         layout |= {"xaxis": {"visible": False}, "yaxis": {"visible": False}}
-        layout["margin"] = {
-            "l": 0,
-            "r": 0,
-            "t": 16,
-            "b": 0,
-        }  # the names of the topmost classes stand above them
+        # The names of the topmost classes stand above them.
+        layout["margin"] = {"l": 0, "r": 0, "t": 16, "b": 0}
     return {"data": traces, "layout": layout}
 
 

@@ -83,10 +83,8 @@ def _first_variable(ax: Axes, curves: pd.DataFrame, first: Variable) -> None:
     rows = rows.assign(first=[first.values[int(cls[0])] for cls in rows["class"]])
     colours, lines = figures.class_colours(list(first.values)) | _GENDERS, []
     for (name, distance), own in rows.groupby(["first", "distance"]):
-        far, dashes = (
-            figures.distance_line(distance),
-            _DASHES[min(int(float(str(distance))), len(_DASHES) - 1)],
-        )
+        far = figures.distance_line(distance)
+        dashes = _DASHES[min(int(float(str(distance))), len(_DASHES) - 1)]
         line = Line(colours[str(name)], f"{figures.plain(str(name))}, {far.label}", far.marker, dashes)
         lines.append((own, line))
     figures.name_ends(ax, figures.bands(ax, lines))

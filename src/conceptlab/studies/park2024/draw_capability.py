@@ -191,11 +191,9 @@ def draw_fig9(results: Results, tables: Tables) -> Picture:
 
 def _claimed_of(lowest: float, shown: float) -> str:
     """What the claims beside the picture are about, where it shows another separation."""
-    return (
-        ""
-        if lowest == shown
-        else f" The separation is the paper's; claims are about all, or the lowest, {lowest:g}."
-    )
+    if lowest == shown:
+        return ""
+    return f" The separation is the paper's; claims are about all, or the lowest, {lowest:g}."
 
 
 def _without(times: pd.DataFrame) -> str:

@@ -35,9 +35,8 @@ class Size:
     """How large the study is at one scale."""
 
     separations: tuple[float, ...]
-    elicited: tuple[
-        float, ...
-    ]  # separations whose models are asked in every way; it costs as much as training them
+    # Separations whose models are asked in every way; it costs as much as training them.
+    elicited: tuple[float, ...]
     masked: tuple[float, ...]  # shares of red images whose colour is hidden
     masked_separation: float
     widened: tuple[float, ...]  # separations whose condition is padded with zeros, too
