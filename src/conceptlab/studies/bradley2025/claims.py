@@ -21,14 +21,18 @@ def scales_of(trained: int) -> tuple[str, ...]:
     return tuple(scale for scale, size in SIZES.items() if trained in size.trained)
 
 
+def of_experiment(rows: pd.DataFrame, experiment: str, trained: int) -> pd.DataFrame:
+    """The members of one experiment at one training range."""
+    chosen = rows[(rows["experiment"] == experiment) & (rows["trained"] == trained)]
+    if chosen.empty:
+        raise NoData(f"no member of experiment {experiment} trained on 1–{trained} objects")
+    return chosen
+
+
 def _chosen(tables: Tables, column: str, experiment: str, trained: int, reach: int | None = None) -> PerSeed:
     rows = tables["summary"]
-    rows = rows[(rows["experiment"] == experiment) & (rows["trained"] == trained)]
-    if reach is not None:
-        rows = rows[rows["reach"] == reach]
-    if rows.empty:
-        raise NoData(f"no member of experiment {experiment} trained on 1–{trained} objects")
-    found = value_per_seed(rows.assign(value=rows[column]))
+    rows = of_experiment(rows if reach is None else rows[rows["reach"] == reach], experiment, trained)
+    found = value_per_seed(rows, value=column)
     return _bounded(found, rows) if column == "k_max" else found
 
 

@@ -15,10 +15,10 @@ import pandas as pd
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import Claim, NoData, PerSeed, difference, value_per_seed
+from conceptlab.claims import Claim, PerSeed, difference, value_per_seed
 from conceptlab.errors import InputError
 from conceptlab.measures.length import KEPT
-from conceptlab.studies.bradley2025.claims import RANGES, scales_of
+from conceptlab.studies.bradley2025.claims import RANGES, of_experiment, scales_of
 from conceptlab.studies.bradley2025.drawing import EXPERIMENT_LINES, k_axis, trained_text, value_lines
 from conceptlab.studies.bradley2025.recipes import experiments
 from conceptlab.studies.bradley2025.settings import SIZES, TRAINED_SEEDS
@@ -68,13 +68,8 @@ def _shares(every: pd.DataFrame, reach: int) -> pd.DataFrame:
 
 
 def _kept(experiment: str, trained: int, tables: Tables) -> PerSeed:
-    rows = tables["summary"]
-    rows = rows[
-        (rows["experiment"] == experiment) & (rows["trained"] == trained) & (rows["place"] == "alone")
-    ]
-    if rows.empty:
-        raise NoData(f"no member of experiment {experiment} trained on 1–{trained} objects")
-    return value_per_seed(rows.assign(value=rows["kept"]))
+    alone = tables["summary"].query("place == 'alone'")
+    return value_per_seed(of_experiment(alone, experiment, trained), value="kept")
 
 
 def _further(trained: int, tables: Tables) -> PerSeed:

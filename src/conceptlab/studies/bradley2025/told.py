@@ -62,7 +62,7 @@ def _kept(what: str, tables: Tables) -> PerSeed:
     rows = rows[rows["told"] == what]
     if rows.empty:
         raise NoData(f"no member is told the {what}")
-    return value_per_seed(rows.assign(value=rows["kept_corrected"]))
+    return value_per_seed(rows, value="kept_corrected")
 
 
 def _further(tables: Tables) -> PerSeed:
