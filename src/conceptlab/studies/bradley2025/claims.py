@@ -113,13 +113,9 @@ def _less_reach(tables: Tables) -> PerSeed:
     reaches = sorted(reach for reach in rows["reach"].unique() if reach != WHOLE)
     if len(reaches) < 2:
         raise NoData("the sweep has fewer than two reaches")
-    trained, own = int(rows["trained"].iloc[0]), _own_reach(rows)
+    trained, own = (int(rows[name].iloc[0]) for name in ("trained", "experiment_reach"))
     near = _chosen(tables, "kept", "3", trained, own)
     return difference(near, _chosen(tables, "kept", "3", trained, int(reaches[-1])))
-
-
-def _own_reach(rows: pd.DataFrame) -> int:
-    return int(rows["experiment_reach"].iloc[0])
 
 
 K_SWEEP = (

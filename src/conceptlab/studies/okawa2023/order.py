@@ -140,7 +140,7 @@ def toy_tables(results: Results) -> dict[str, pd.DataFrame]:
         "toy": toy,
         "critical": critical,
         "fits": toy_fits(curves),
-        "curves": _mean_by_distance(curves),
+        "curves": curves.groupby(["variables", "distance", "seed", "step"])["value"].mean().reset_index(),
         "signatures": signatures(results, label),
     }
 
@@ -149,10 +149,6 @@ def _toy(n: int, steps: np.ndarray) -> pd.DataFrame:
     closed = success_probability(steps, P_TOY, n)
     simulated = simulate(P_TOY, n, len(steps) - 1, SIMULATED, seed=n)
     return pd.DataFrame({"n": n, "t": steps, "closed": closed, "simulated": simulated})
-
-
-def _mean_by_distance(curves: pd.DataFrame) -> pd.DataFrame:
-    return curves.groupby(["variables", "distance", "seed", "step"])["value"].mean().reset_index()
 
 
 def toy_fits(curves: pd.DataFrame) -> pd.DataFrame:

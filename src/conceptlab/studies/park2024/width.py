@@ -64,14 +64,11 @@ def tables(results: Results) -> dict[str, pd.DataFrame]:
     width = {member.id: member.world.condition_shape[0] for member in results.members}
     every = curves(results, "member")
     by_run = compared(every.assign(width=every["member"].map(width)))
-    means = beside_published(times_of(_means(by_run)))
+    mean = by_run.groupby(["separation", "width", "step", "curve"])["value"].mean().reset_index()
+    means = beside_published(times_of(mean))
     # Steps of other networks are no others' steps.
     means = means if results.scale == "paper" else means.assign(published=math.nan)
     return {"curves": by_run, "times": times_of(by_run), "means": means}
-
-
-def _means(by_run: pd.DataFrame) -> pd.DataFrame:
-    return by_run.groupby(["separation", "width", "step", "curve"])["value"].mean().reset_index()
 
 
 def compared(every: pd.DataFrame) -> pd.DataFrame:
