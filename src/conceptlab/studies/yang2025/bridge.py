@@ -10,17 +10,15 @@ training, when networks of large signal draw, and noise over fewer steps looks l
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import Claim, NoData, PerSeed, Tables, correlation, difference, value_per_seed
+from conceptlab.claims import NoData, PerSeed, Tables, correlation, difference, value_per_seed
 from conceptlab.studies.park2024.recipes import TARGET, sweep
 from conceptlab.studies.park2024.tables import curves, drawing_from, signal_of, signals
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.bridge_figures import draw_bridge
-from conceptlab.studies.yang2025.settings import MEMBER_SEEDS, PAPER
+from conceptlab.studies.yang2025.settings import MEMBER_SEEDS, claim_of
 from conceptlab.theory import noise_level, swing_size
 
 _LEAST_POINTS = 8  # below this the noise of a curve cannot be told
@@ -110,19 +108,17 @@ def _more_at_low(tables: Tables) -> PerSeed:
     )
 
 
-_claim = partial(Claim, paper=PAPER, figure="fig6")
-
 CLAIMS = (
-    _claim(
-        id=f"{PAPER}.fig6.non-monotone",
+    claim_of(
+        "fig6.non-monotone",
         statement="In diffusion models the concept MSE of a class never seen is non-monotone at low signal.",
         statistic="rise of the concept MSE of 11 less the curve's noise level, mean over the lower half of separations",
         measure=lambda tables: _excess(tables, low=True),
         threshold=0.0,
         side="above",
     ),
-    _claim(
-        id=f"{PAPER}.fig6.low-signal",
+    claim_of(
+        "fig6.low-signal",
         statement="It rises more at low signal than at high signal.",
         statistic="rise of the concept MSE of 11, lower half of the separations minus upper half: between what is left "
         "less noise levels and rises as they are",
@@ -130,8 +126,8 @@ CLAIMS = (
         threshold=0.0,
         side="above",
     ),
-    _claim(
-        id=f"{PAPER}.fig6.speed",
+    claim_of(
+        "fig6.speed",
         statement="Concepts are learnt faster the larger the signal.",
         statistic="rank correlation over separations of colour signal and the largest distance in a twentieth of "
         "training, within each seed",

@@ -14,12 +14,12 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure as Picture
 
 from conceptlab import figures
-from conceptlab.claims import SHARE, Claim, PerSeed
+from conceptlab.claims import SHARE, PerSeed
 from conceptlab.figures.style import MUTED, RULE, ink_on
 from conceptlab.studies.study import Figure, Results, Tables
 from conceptlab.studies.yang2025 import drawing
 from conceptlab.studies.yang2025.networks import Run
-from conceptlab.studies.yang2025.settings import PAPER, SIZES
+from conceptlab.studies.yang2025.settings import SIZES, claim_of
 from conceptlab.theory import Sim, crossing_times
 
 _MU = (1.0, 2.0, 3.0, 4.0)
@@ -76,10 +76,8 @@ def _concordance(tables: Tables) -> PerSeed:
 _COMPARABLE = 105 - 28 - 6 - 1  # pairs of 15 compositions, less those that share concept 1, 2 or 3 as weakest
 
 CLAIMS = (
-    Claim(
-        id=f"{PAPER}.fig7.topological",
-        paper=PAPER,
-        figure="fig7",
+    claim_of(
+        "fig7.topological",
         statement="Compositions are learnt in topological order: each when the weakest of its concepts is.",
         statistic="of pairs of compositions with different weakest concepts, the share whose concepts are all half "
         "there in the order of the weakest",

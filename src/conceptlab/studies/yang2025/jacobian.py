@@ -11,7 +11,7 @@ import torch
 from conceptlab.claims import Claim, PerSeed
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.jacobian_figures import draw_jacobian
-from conceptlab.studies.yang2025.settings import LEVEL, PAPER, SIGMA, SIZES
+from conceptlab.studies.yang2025.settings import LEVEL, SIGMA, SIZES, claim_of
 from conceptlab.studies.yang2025.swing_claims import share, share_claim
 from conceptlab.theory import (
     Sim,
@@ -151,10 +151,8 @@ def _as_predicted(tasks: pd.DataFrame) -> PerSeed:
 
 
 def _identity(name: str, statement: str, identity: str, statistic: str, tolerance: float) -> Claim:
-    return Claim(
-        id=f"{PAPER}.fig4.{name}",
-        paper=PAPER,
-        figure="fig4",
+    return claim_of(
+        f"fig4.{name}",
         statement=statement,
         statistic=statistic,
         measure=lambda tables: PerSeed.exact(

@@ -18,7 +18,7 @@ from conceptlab.claims import (
     value_per_seed,
 )
 from conceptlab.studies.yang2025.networks import RECORDS
-from conceptlab.studies.yang2025.settings import PAPER
+from conceptlab.studies.yang2025.settings import claim_of
 
 # Spearman's ρ over five settings changes by .1 when two neighbours swap: 3 (the cap of |z|) - artanh(.9).
 _ONE_SWAP = 1.53
@@ -67,10 +67,8 @@ def _prediction_error(tables: Tables) -> PerSeed:
 def order_claims(figure: str, network: str) -> tuple[Claim, ...]:
     """Order by signal, order by diversity, and the flip, for one kind of network."""
     return (
-        Claim(
-            id=f"{PAPER}.{figure}.order-mu",
-            paper=PAPER,
-            figure=figure,
+        claim_of(
+            f"{figure}.order-mu",
             statement=f"A {network} learns the concept of larger signal strength mu first.",
             statistic="half-learning time of the weaker concept over the stronger, the worse of mu = (1, 2) and (3, 2)",
             measure=_order_by_mu,
@@ -78,10 +76,8 @@ def order_claims(figure: str, network: str) -> tuple[Claim, ...]:
             side="above",
             transform="log",
         ),
-        Claim(
-            id=f"{PAPER}.{figure}.order-sigma",
-            paper=PAPER,
-            figure=figure,
+        claim_of(
+            f"{figure}.order-sigma",
             statement=f"In a {network}, the more diverse a concept is, the earlier it is learnt.",
             statistic="Spearman correlation of sigma_1 with the half-learning time of concept 1 over concept 2",
             measure=_order_by_sigma,
@@ -90,10 +86,8 @@ def order_claims(figure: str, network: str) -> tuple[Claim, ...]:
             transform="fisher",
             resolution=_ONE_SWAP,
         ),
-        Claim(
-            id=f"{PAPER}.{figure}.flip",
-            paper=PAPER,
-            figure=figure,
+        claim_of(
+            f"{figure}.flip",
             statement=f"In a {network}, enough diversity makes the concept of smaller signal the first to be learnt.",
             statistic="half-learning time of the later concept over the earlier as predicted, the worse of "
             "sigma_1 = .05 (concept 2 first) and 2 (concept 1 first)",
@@ -106,10 +100,8 @@ def order_claims(figure: str, network: str) -> tuple[Claim, ...]:
 
 
 def rate_claim(figure: str) -> Claim:
-    return Claim(
-        id=f"{PAPER}.{figure}.rate",
-        paper=PAPER,
-        figure=figure,
+    return claim_of(
+        f"{figure}.rate",
         statement="a_p = sigma_p² + mu_p²/s predicts when a one-layer network has half learnt a concept.",
         statistic="typical factor between measured and predicted half-learning times over all settings and concepts",
         measure=_prediction_error,
@@ -120,10 +112,8 @@ def rate_claim(figure: str) -> Claim:
 
 
 def closed_form_claim(figure: str) -> Claim:
-    return Claim(
-        id=f"{PAPER}.{figure}.closed-form",
-        paper=PAPER,
-        figure=figure,
+    return claim_of(
+        f"{figure}.closed-form",
         statement="W_n = I + (W_0 - I)(I - ηA)^n is gradient descent of one layer.",
         statistic="largest difference of an entry of W from step-by-step simulation",
         measure=lambda tables: PerSeed.exact(tables["identity"].set_index("case")["error"]),

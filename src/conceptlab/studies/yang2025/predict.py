@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from conceptlab.claims import SHARE, Claim, NoData, PerSeed, Tables, correlation, difference
+from conceptlab.claims import SHARE, NoData, PerSeed, Tables, correlation, difference
 from conceptlab.figures import select
 from conceptlab.store import Member
 from conceptlab.studies.study import Figure, Results
 from conceptlab.studies.yang2025.predict_figures import draw_predict
 from conceptlab.studies.yang2025.predict_kinds import kind_table
-from conceptlab.studies.yang2025.settings import PAPER
+from conceptlab.studies.yang2025.settings import claim_of
 from conceptlab.studies.yang2025.worlds import WORLD_SEEDS, Foretold, foretell, members
 from conceptlab.worlds import RenderedWorld
 
@@ -141,11 +140,9 @@ def _better(tables: Tables) -> PerSeed:
     return _of_every_seed(tables, found)
 
 
-_claim = partial(Claim, paper=PAPER, figure="predict")
-
 CLAIMS = (
-    _claim(
-        id=f"{PAPER}.predict.order",
+    claim_of(
+        "predict.order",
         statement="SIM foretells the order in which a diffusion model learns its concepts.",
         statistic="share of pairs of concepts, over all worlds, that are learnt in the order foretold",
         measure=_in_order,
@@ -153,8 +150,8 @@ CLAIMS = (
         side="above",
         limits=SHARE,
     ),
-    _claim(
-        id=f"{PAPER}.predict.times",
+    claim_of(
+        "predict.times",
         statement="SIM foretells their relative times.",
         statistic="rank correlation over pairs of foretold and measured ratio of times, within each seed",
         measure=_in_time,
@@ -162,8 +159,8 @@ CLAIMS = (
         side="above",
         transform="fisher",
     ),
-    _claim(
-        id=f"{PAPER}.predict.better",
+    claim_of(
+        "predict.better",
         statement="SIM, which knows the diversity of concepts, foretells relative times better than signals alone.",
         statistic="median |log error| of the ratio of times: rank by signal minus SIM",
         measure=_better,

@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from conceptlab.claims import Claim
 from conceptlab.studies.study import Scale
 
 PAPER = "yang2025"
@@ -49,6 +51,11 @@ SIZES: dict[Scale, Size] = {
 SEEDS = {"tiny": 2, "small": 20, "paper": 100}
 MEMBER_SEEDS: dict[str, int] = {"tiny": 2, "small": 4, "paper": 5}
 """Seeds of trained diffusion models, as many as park2024 has: theory is cheap, they are not."""
+
+
+def claim_of(name: str, **settings: Any) -> Claim:
+    """A claim of this paper; `name` begins with the figure's."""
+    return Claim(f"{PAPER}.{name}", PAPER, name.partition(".")[0], **settings)
 
 
 def starts_text(shown: int, count: int, rule: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from conceptlab.claims import Claim, NoData, PerSeed, Tables
-from conceptlab.studies.yang2025.settings import LEVEL, PAPER
+from conceptlab.studies.yang2025.settings import LEVEL, claim_of
 
 
 def discordant(first: pd.Series, second: pd.Series) -> PerSeed:
@@ -33,7 +33,7 @@ def share(outcomes: pd.Series) -> PerSeed:
 
 def share_claim(name: str, **settings: Any) -> Claim:
     """A claim about the share of seeds that do something; `name` begins with the figure's."""
-    return Claim(f"{PAPER}.{name}", PAPER, name.partition(".")[0], interval="proportion", **settings)
+    return claim_of(name, interval="proportion", **settings)
 
 
 def _swings(tables: Tables, d: str, depth: int) -> pd.Series:
