@@ -63,9 +63,8 @@ class Registry(Generic[T]):
         if lacking := sorted(getattr(maker, "__abstractmethods__", ())):
             raise InputError(f"{self.kind} '{name}' lacks {', '.join(lacking)}; define each in its class")
         if isinstance(maker, type) and self.base is not None and not issubclass(maker, self.base):
-            raise self._alien(
-                name, f"a {maker.__name__}"
-            )  # before it is given arguments that it may not take
+            # Before it is given arguments that it may not take.
+            raise self._alien(name, f"a {maker.__name__}")
         parameters = list(inspect.signature(maker).parameters.values())
         _check_arguments(parameters, len(arguments), f"{self.kind} '{name}'")
         given = [parameter for parameter in parameters if parameter.kind in _PLACES][: len(arguments)]

@@ -110,9 +110,8 @@ def test_a_picture_and_the_white_around_it_are_one_paper(driver: WebDriver, tmp_
 )
 def test_what_is_too_dark_is_lightened_and_nothing_else(browser: Browser, colour: str, sum_: int) -> None:
     browser.open("/lesson", "#lesson-sheet")
-    assert (
-        browser.js("window.theme.seen(arguments[0])", colour) == colour
-    )  # on a light page all is as printed
+    # On a light page all is as printed.
+    assert browser.js("window.theme.seen(arguments[0])", colour) == colour
     with browser.dark():
         seen = browser.js("window.theme.seen(arguments[0])", colour)
         numbers = [float(number) for number in re.findall(r"[\d.]+", seen)]

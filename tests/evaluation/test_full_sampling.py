@@ -59,9 +59,8 @@ def test_an_ordinary_drawing_with_all_ancestral_steps_is_full_sampling():
     settings = Evaluation(
         count=1, images=6, sampler="ancestral", sampler_steps=12, probe={"name": "analytic"}
     )
-    measurement = FullSampling(
-        images=6, steps=3
-    )  # of a discrete process all steps are taken, whatever is said
+    # Of a discrete process all steps are taken, whatever is said.
+    measurement = FullSampling(images=6, steps=3)
     live = _live(recipe(**ALL_STEPS, evaluation=settings), measurement, 10)
     rows = list(measurement.rows(live))
     assert all(row.value == 0 for row in rows if row.measure == "full_difference")

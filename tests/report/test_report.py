@@ -296,9 +296,8 @@ def test_a_paper_stays_below_twelve_megabytes(tmp_path: Path) -> None:
     path = report(runs, tmp_path / "report.html")
     page = read(path)
     assert path.stat().st_size < 12_000_000
-    assert (
-        len([a for a in page.all("section") if a.get("class") == "training"]) == 1
-    )  # shared members, shown once
+    # Shared members are shown once.
+    assert len([a for a in page.all("section") if a.get("class") == "training"]) == 1
 
 
 @pytest.mark.slow

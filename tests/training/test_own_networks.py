@@ -144,9 +144,8 @@ class Tried(Own):
         else:
             self.more = made
         self.does = does
-        nn.init.zeros_(
-            self.leave.weight
-        )  # as such networks begin; what lies before it must show all the same
+        # As such networks begin; what lies before it must show all the same.
+        nn.init.zeros_(self.leave.weight)
 
     def denoise(self, x: Tensor, time: Tensor, embedding: dict[str, Tensor]) -> Tensor:
         return super().denoise(self.does(self, x, embedding["shared"]), time, embedding)

@@ -127,9 +127,8 @@ def _on_cpu(name: str, members: int) -> Iterator[Case]:
     context = multiprocessing.get_context("spawn")
     steps, times, workers = 30, [], min(cores(), members)
     with context.Pool(workers, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        pool.map(
-            _train, [(name, 0, 1)] * workers, chunksize=1
-        )  # warmed up, as the loop is: each loads torch first
+        # Warmed up, as the loop is: each loads torch first.
+        pool.map(_train, [(name, 0, 1)] * workers, chunksize=1)
         for _ in range(5):
             begun = time.perf_counter()
             inside = pool.map(_train, [(name, seed, steps) for seed in range(members)], chunksize=1)
