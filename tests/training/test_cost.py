@@ -81,6 +81,13 @@ def test_a_network_that_returns_nothing_is_refused(plain, monkeypatch):
         model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 4}))
 
 
+def test_a_network_that_gives_complex_numbers_is_refused(plain, monkeypatch):
+    """The loss would be that of their real parts."""
+    monkeypatch.setattr(Plain, "denoise", lambda self, x, time, embedding: torch.fft.fft2(x))
+    with pytest.raises(InputError, match=r"denoiser 'plain' gives numbers of torch.complex64"):
+        model_flops(tiny_recipe(denoiser={"name": "plain", "channels": 5}))
+
+
 def test_an_embedding_without_names_is_refused(plain, monkeypatch):
     """Interventions edit embeddings by their names; one tensor would only fail at the first evaluation."""
     monkeypatch.setattr(Plain, "embed", lambda self, condition: condition.flatten(1))

@@ -204,6 +204,10 @@ BROKEN = {
         lambda: nn.Conv2d(3, 3, 1),
         lambda it, x, e: nn.functional.conv2d(x, it.more.weight),
     ),
+    r"fails when a cohort takes its gradient \(RuntimeError: ": (
+        lambda: nn.Conv2d(3, 3, 1),
+        lambda it, x, e: torch.utils.checkpoint.checkpoint(it.more, x, use_reentrant=False),
+    ),
 }
 
 
@@ -212,6 +216,20 @@ def test_what_cannot_be_a_member_is_refused(told):
     with pytest.raises(InputError, match=f"^denoiser 'mine' {told}") as refusal:
         check_own(tried(*BROKEN[told]), "mine", CONDITIONS)
     assert "\n" not in str(refusal.value)
+
+
+def test_what_nothing_can_train_is_refused():
+    def frozen(seed: int) -> Denoiser:
+        return tried(_nothing, lambda it, x, e: x)(seed).requires_grad_(False)
+
+    with pytest.raises(InputError, match=r"^denoiser 'mine' has no weight with a gradient"):
+        check_own(frozen, "mine", CONDITIONS)
+    check_own(lambda seed: _frozen_but_last(frozen(seed)), "mine", CONDITIONS)
+
+
+def _frozen_but_last(network: Denoiser) -> Denoiser:
+    list(network.parameters())[-1].requires_grad_(True)
+    return network
 
 
 @pytest.mark.parametrize(

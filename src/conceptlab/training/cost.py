@@ -150,6 +150,11 @@ def _measured(image_shape: tuple[int, ...], condition_shape: tuple[int, ...], pa
             f"denoiser '{json.loads(part)['name']}' gives {gives} for an image of {image_shape}; "
             "let denoise return as many channels, rows and columns"
         )
+    if not given.is_floating_point():  # of complex numbers the loss would see the real parts alone
+        raise InputError(
+            f"denoiser '{json.loads(part)['name']}' gives numbers of {given.dtype}; let denoise return real ones, as "
+            "its images are"
+        )
     shapes = tuple((name, tuple(p.shape)) for name, p in denoiser.named_parameters())
     return Network(counter.flops, sum(math.prod(shape) for _, shape in shapes), sum(outputs), shapes)
 

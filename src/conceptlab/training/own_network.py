@@ -58,6 +58,7 @@ def check_own(make: Callable[[int], Denoiser], name: str, conditions: Tensor) ->
                 f"denoiser '{name}' computes something else as a member of a cohort than by itself; use a layer's "
                 "weights by calling that layer, and real weights"
             )
+    _check_gradient(first, name, batch)
 
 
 def _have_one_beginning(one: Denoiser, other: Denoiser) -> bool:
@@ -120,6 +121,29 @@ def _together(members: list[Denoiser], name: str, batch: Batch) -> Tensor:
         raise InputError(
             f"denoiser '{name}' fails as a member of a cohort ({type(error).__name__}: {first_line(error)}); use a "
             "layer's weights by calling that layer, and real weights"
+        ) from error
+
+
+def _check_gradient(network: Denoiser, name: str, batch: Batch) -> None:
+    """Training differentiates what a cohort computes, with weights that it hands in for that one call."""
+    layout = Layout.of(network)
+    weights = layout.views(layout.row(dict(network.named_parameters()))[None])
+    trained = [
+        weights[n].requires_grad_() for n, is_trained in zip(layout.names, layout.trained) if is_trained
+    ]
+    given = tuple(part[None] for part in _copied(batch))
+    output = functional_call(CohortDenoiser(network).eval(), weights, given)
+    if not output.requires_grad:
+        raise InputError(
+            f"denoiser '{name}' has no weight with a gradient, so nothing can be trained; compute without detach and "
+            "no_grad, and leave requires_grad of some parameters as it is"
+        )
+    try:
+        torch.autograd.grad(output.sum(), trained, allow_unused=True)
+    except Exception as error:
+        raise InputError(
+            f"denoiser '{name}' fails when a cohort takes its gradient ({type(error).__name__}: {first_line(error)}); "
+            "compute all of it in one pass, without torch.utils.checkpoint"
         ) from error
 
 
