@@ -83,6 +83,11 @@ class Summed(Good):
         return super().gamma(t).mean()
 
 
+class InPlace(Good):
+    def gamma(self, t: Tensor) -> Tensor:
+        return t.mul_(14).sub_(6)
+
+
 class Many(Good):
     """Members of a cohort lie along the first axis of its parameters: to sum over a row's knots would be to sum over
     members."""
@@ -102,6 +107,33 @@ class Learned(Good):
 
     def gamma(self, t: Tensor) -> Tensor:
         return -6 + self.width.abs() * t
+
+
+class Sloping(Good):
+    """It has kinks, as a schedule between knots does."""
+
+    def gamma(self, t: Tensor) -> Tensor:
+        return -6 + 4 * t + 6 * torch.relu(t - 0.5)
+
+    def slope(self, t: Tensor) -> Tensor:
+        return 4 + 6 * (t > 0.5)
+
+
+class Inheriting(Continuous):
+    """Its gamma is its own, its slope that of a straight line."""
+
+    def gamma(self, t: Tensor) -> Tensor:
+        return -6 + 14 * t.square().square()
+
+
+class Sinking(Good):
+    def slope(self, t: Tensor) -> Tensor:
+        return torch.full_like(t, -14.0)
+
+
+class Lonely(Good):
+    def slope(self, t: Tensor) -> Tensor:
+        return torch.tensor(14.0)
 
 
 @pytest.mark.parametrize("steps", [1, 10])
@@ -129,6 +161,7 @@ def test_what_can_be_trained_with_passes(process, steps):
         (Counted(), r"times gives times from 0 to 999; let them lie in 0 to 1"),
         (Forgotten(), r"network_time gives a NoneType, not a tensor of shape"),
         (Summed(), r"gamma gives the shape \(\), not a tensor of shape"),
+        (InPlace(), r"changes the times that it is given"),
         (Many(), r"its parameter 'knots' has the shape \(3,\); make it one number"),
     ],
 )
@@ -144,3 +177,26 @@ def test_what_the_built_in_ones_cannot_is_refused_beforehand():
     with pytest.raises(InputError, match=r"loss 'bound' needs a process in continuous time"):
         check_process(Discrete(10, 0.1, 0.9), "discrete", 10, "bound")
     check_process(Continuous(), "continuous", 10**12, "bound")
+
+
+@pytest.mark.parametrize("process", [Sloping(), Continuous(), Continuous(learned=True), Cosine()])
+def test_a_slope_that_is_that_of_gamma_passes(process):
+    check_process(process, "mine", 10, "bound")
+
+
+@pytest.mark.parametrize(
+    ("process", "told"),
+    [
+        (
+            Inheriting(),
+            r"^process 'mine': slope gives 14 at time 0\.5, where gamma grows by 7\.\d+; let slope be",
+        ),
+        (Sinking(), r"slope gives -14 at time 0\.5, where gamma grows by 14"),
+        (Lonely(), r"slope gives the shape \(\), not a tensor of shape \(1, 17\)"),
+    ],
+)
+def test_a_slope_of_another_gamma_is_refused_where_it_weighs(process, told):
+    """The bound would be that of neither."""
+    check_process(process, "mine", 10, "mse")
+    with pytest.raises(InputError, match=told):
+        check_process(process, "mine", 10, "bound")

@@ -17,6 +17,8 @@ _NEEDED = ("gamma", "times", "sampling_times")
 _MANY = 10**6
 # Rounding may take so much from a noise level.
 _ROUNDING = 1e-3
+# A slope is compared with that between two times so far from each, and may differ by so much of it.
+_APART, _SLOPE_ERROR = 0.01, 0.05
 
 
 def check_process(process: Process, name: str, steps: int, loss: str) -> None:
@@ -26,7 +28,7 @@ def check_process(process: Process, name: str, steps: int, loss: str) -> None:
     else:
         _check_own(process, name, steps)
     if loss == "bound":
-        process.slope(torch.zeros(1, 1))
+        _check_slope(process, name)
 
 
 def _check_own(process: Process, name: str, steps: int) -> None:
@@ -52,12 +54,33 @@ def _check_own(process: Process, name: str, steps: int) -> None:
             raise InputError(
                 f"process '{name}' draws random numbers that no seed repeats; let it compute from what it is given"
             )
+    if uniforms._version or levels._version:  # the network would be told another time than that of its noise
+        raise InputError(
+            f"process '{name}' changes the times that it is given; compute without changing them in place, e.g. "
+            "t = 2 * t instead of t *= 2"
+        )
     if not (drawn[1:] < drawn[:-1]).all():
         raise InputError(f"process '{name}': sampling_times must fall, from noise (1) towards the image (0)")
     if not (gamma[1:] >= gamma[:-1] - _ROUNDING).all() or not gamma[-1] > gamma[0]:
         raise InputError(
             f"process '{name}': gamma goes from {gamma[0]:g} at time {levels[0]:g} to {gamma[-1]:g} at {levels[-1]:g} "
             "and does not grow throughout; it is -log of signal over noise, and time runs from the image to noise"
+        )
+
+
+def _check_slope(process: Process, name: str) -> None:
+    """The bound weighs every time by the slope: where it is that of another gamma, as an inherited one may be, another
+    loss is trained and told."""
+    times = torch.linspace(0.1, 0.9, 17)[None]
+    with torch.no_grad():
+        slope = _numbers(name, "slope", process.slope(times.clone()), tuple(times.shape))
+        rise = (process.gamma(times + _APART) - process.gamma(times - _APART)) / (2 * _APART)
+    # At most places, not at all: gamma may have kinks.
+    if not ((slope - rise).abs() <= _SLOPE_ERROR * rise.abs()).float().mean() > 0.5:
+        middle = times.shape[1] // 2
+        raise InputError(
+            f"process '{name}': slope gives {slope[0, middle]:g} at time 0.5, where gamma grows by "
+            f"{rise[0, middle]:g}; let slope be the derivative of gamma, by which loss 'bound' weighs the times"
         )
 
 
