@@ -192,6 +192,17 @@ def test_a_world_without_a_renderer_plugs_in() -> None:
             {"conditions": lambda conditions: conditions.numpy()},
             "the condition of an image is a ndarray; give",
         ),
+        ({"images": lambda images: images[:1]}, "it gives 1 images where 2 are asked for"),
+        ({"conditions": lambda conditions: conditions[:1]}, "it gives 1 conditions where 2 are asked for"),
+        (
+            {"conditions": lambda conditions: conditions / 0},
+            "the condition of an image holds NaN or infinity",
+        ),
+        (
+            {"labels": lambda labels: 1 - labels},
+            r"the labels of 2 images of class 00 are \[\[1, 1\], \[1, 1\]\]; give",
+        ),
+        ({"images": lambda images: images.requires_grad_()}, "the image has a gradient; compute it under"),
     ],
 )
 def test_a_world_that_breaks_its_promises_is_told_which(monkeypatch, broken, message):
@@ -201,6 +212,22 @@ def test_a_world_that_breaks_its_promises_is_told_which(monkeypatch, broken, mes
     changed = {name: change(getattr(samples, name)) for name, change in broken.items()}
     monkeypatch.setattr(type(world), "sample", lambda *_, **__: dataclasses.replace(samples, **changed))
     with pytest.raises(InputError, match=message):
+        check_promises(world)
+
+
+def test_a_class_that_cannot_be_asked_for_is_named(monkeypatch):
+    """Its models would train, draw what is no image, and be judged by that."""
+    world = rendered("circles")
+    condition = type(world).condition
+    last = world.space.classes[-1]
+    monkeypatch.setattr(
+        type(world),
+        "condition",
+        lambda self, cls: condition(self, cls) * (float("nan") if cls == last else 1),
+    )
+    with pytest.raises(
+        InputError, match=r"^world 'circles': the condition of class 11 holds NaN or infinity"
+    ):
         check_promises(world)
 
 

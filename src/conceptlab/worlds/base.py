@@ -186,6 +186,10 @@ def _check_class(world: World, cls: Class, images: int) -> None:
             raise InputError(
                 f"world '{world.name}': the {what} has the shape {tuple(found)}, not {tuple(promised)} as it says"
             )
+    _check_rows(world, cls, given, images)
+    for what, found in kinds[1:]:
+        if not found.isfinite().all():  # what a network makes of it is judged like any other drawing
+            raise InputError(f"world '{world.name}': the {what} holds NaN or infinity; give finite numbers")
     low, high = given.images.min().item(), given.images.max().item()
     if not (low >= -1e-4 and high <= 1 + 1e-4):  # also where they are no numbers
         raise InputError(
@@ -198,12 +202,28 @@ def _check_class(world: World, cls: Class, images: int) -> None:
         )
 
 
+def _check_rows(world: World, cls: Class, given: Samples, images: int) -> None:
+    """Images, conditions and labels belong together row by row, and a probe learns what the labels say."""
+    for what, found in (("images", given.images), ("conditions", given.conditions)):
+        if len(found) != images:
+            raise InputError(
+                f"world '{world.name}': it gives {len(found)} {what} where {images} are asked for"
+            )
+    if given.labels.tolist() != [list(cls)] * images:
+        raise InputError(
+            f"world '{world.name}': the labels of {images} images of class {world.space.code(cls)} are "
+            f"{given.labels.tolist()}; give the class itself for each, {list(cls)}"
+        )
+
+
 def _check_kind(world: World, what: str, given: object) -> None:
     """Numbers of numpy are no tensors, and images made of them are in double precision, which no layer would take.
     A condition may be: how it is embedded is up to a network. 8 bits are told by their range."""
     if not isinstance(given, Tensor) or (what == "image" and given.dtype == torch.float64):
         kind = "a float64 tensor" if isinstance(given, Tensor) else f"a {type(given).__name__}"
         raise InputError(f"world '{world.name}': the {what} is {kind}; give a torch tensor of float32")
+    if given.requires_grad:
+        raise InputError(f"world '{world.name}': the {what} has a gradient; compute it under torch.no_grad()")
 
 
 def on_paper(images: np.ndarray, opacity: Opacity) -> np.ndarray:
