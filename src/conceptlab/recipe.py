@@ -88,6 +88,8 @@ _LEAST = {
     "evaluation.shown": 0,
 }
 """The least value of each number, as far as it may be given at all."""
+_MOST = {"data_noise": 1e6, "evaluation.images": 2**40, "evaluation.final_images": 2**40}
+"""The greatest, where more cannot be computed with. What merely takes long, or much memory, is refused elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,8 @@ class Recipe:
             value = attrgetter(name)(self)
             if value is not None and value < least:
                 raise InputError(f"recipe: {name} is {value}; it must be at least {least}")
+            if value is not None and value > _MOST.get(name, value):
+                raise InputError(f"recipe: {name} is {value}; it must be at most {_MOST[name]}")
         for name, value in (
             ("ema", self.ema or 0.0),
             *(("optimiser.betas", b) for b in self.optimiser.betas),
