@@ -119,6 +119,14 @@ class Sloping(Good):
         return 4 + 6 * (t > 0.5)
 
 
+class Differentiating(Good):
+    """It takes the derivative instead of writing it down."""
+
+    def slope(self, t: Tensor) -> Tensor:
+        t = t.detach().requires_grad_()
+        return torch.autograd.grad(self.gamma(t).sum(), t, create_graph=True)[0]
+
+
 class Inheriting(Continuous):
     """Its gamma is its own, its slope that of a straight line."""
 
@@ -179,7 +187,9 @@ def test_what_the_built_in_ones_cannot_is_refused_beforehand():
     check_process(Continuous(), "continuous", 10**12, "bound")
 
 
-@pytest.mark.parametrize("process", [Sloping(), Continuous(), Continuous(learned=True), Cosine()])
+@pytest.mark.parametrize(
+    "process", [Sloping(), Differentiating(), Continuous(), Continuous(learned=True), Cosine()]
+)
 def test_a_slope_that_is_that_of_gamma_passes(process):
     check_process(process, "mine", 10, "bound")
 

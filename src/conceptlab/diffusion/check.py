@@ -72,9 +72,9 @@ def _check_slope(process: Process, name: str) -> None:
     """The bound weighs every time by the slope: where it is that of another gamma, as an inherited one may be, another
     loss is trained and told."""
     times = torch.linspace(0.1, 0.9, 17)[None]
-    with torch.no_grad():
-        slope = _numbers(name, "slope", process.slope(times.clone()), tuple(times.shape))
-        rise = (process.gamma(times + _APART) - process.gamma(times - _APART)) / (2 * _APART)
+    # Gradients are on: a slope may be computed by them.
+    slope = _numbers(name, "slope", process.slope(times.clone()), tuple(times.shape)).detach()
+    rise = ((process.gamma(times + _APART) - process.gamma(times - _APART)) / (2 * _APART)).detach()
     # At most places, not at all: gamma may have kinks.
     if not ((slope - rise).abs() <= _SLOPE_ERROR * rise.abs()).float().mean() > 0.5:
         middle = times.shape[1] // 2
