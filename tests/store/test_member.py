@@ -96,6 +96,17 @@ def test_damaged_files_are_named(tmp_path, name, text, read):
     assert "\n" not in str(raised.value)
 
 
+def test_a_setting_that_only_another_version_knows_is_told_so(tmp_path):
+    """To train again what a newer one has trained would be for nothing."""
+    synthetic.member(Store(tmp_path), recipe := synthetic.recipe(0), steps=(50, 100))
+    path = tmp_path / "members" / recipe.hash
+    write_json(path / "config.json", recipe.to_dict() | {"future": 3})
+    with pytest.raises(
+        InputError, match=r"unknown setting 'future'.*; read it with the conceptlab that wrote it"
+    ):
+        Member(path)
+
+
 def test_files_with_other_names_or_sizes_are_not_taken_for_samples(tmp_path):
     recipe = synthetic.recipe(0)
     synthetic.member(Store(tmp_path), recipe, steps=(50, 100))

@@ -50,7 +50,10 @@ class Member:
         try:
             self.recipe = Recipe.from_dict(data)
         except InputError as error:
-            raise self._damaged(config, str(error)) from error
+            raise InputError(
+                f"{config} is damaged or by another version ({error}); read it with the conceptlab that wrote it, or "
+                f"move {self.path} away and run again"
+            ) from error
         # A folder that a user named is taken at its word.
         if re.fullmatch(r"[0-9a-f]{16}", self.path.name) and self.path.name not in self.recipe.hashes:
             raise InputError(
