@@ -17,7 +17,7 @@ from tests.figures import synthetic
 
 KEYS = {
     "id", "paper", "figure", "kind", "statement", "statistic", "value", "ci_low", "ci_high", "threshold", "verdict",
-    "strength", "seeds", "censored", "note", "failed", "floor", "why", "transform", "bound",
+    "strength", "seeds", "censored", "note", "failed", "floor", "why", "transform", "resolution", "bound",
 }  # fmt: skip
 
 
