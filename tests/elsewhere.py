@@ -80,7 +80,7 @@ class _Making(TorchFunctionMode):
 
 def _computed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     given = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
-    away = {id(tensor.numbers): tensor for tensor in given if isinstance(tensor, _Away)}
+    away = any(isinstance(tensor, _Away) for tensor in given)
     if away and func not in _MOVES:
         _check_company(func, args, given)
     asked = kwargs.get("device")
@@ -88,12 +88,9 @@ def _computed(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     found = func(*tree_map(_numbers, args), **tree_map(_numbers, kwargs))
     if not (away if asked is None else torch.device(asked) == ELSEWHERE):
         return found
-
-    def there(leaf: Any) -> Any:
-        # What was changed in place is still the same tensor.
-        return away.get(id(leaf)) if id(leaf) in away else _Away(leaf)
-
-    return tree_map(lambda leaf: there(leaf) if isinstance(leaf, Tensor) else leaf, found)
+    # What was changed in place is still the same tensor.
+    known = {id(_numbers(tensor)): tensor for tensor in given}
+    return tree_map(lambda x: known.get(id(x), _Away(x)) if isinstance(x, Tensor) else x, found)
 
 
 def _numbers(leaf: Any) -> Any:

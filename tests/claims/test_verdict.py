@@ -83,10 +83,12 @@ def test_others_may_read_the_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "lacks", [("failed",), ("resolution",), ("floor", "why"), ("failed", "floor", "why")]
+    "lacks",
+    [("failed",), ("transform",), ("resolution",), ("floor", "why"), ("failed", "floor", "why")],
 )
 def test_a_file_from_before_a_field_was_written_tells_nothing_of_it(tmp_path, lacks):
-    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread", "resolution": 0.1}
+    later = {"failed": 2, "floor": -1.0, "why": "one seed has no spread", "transform": "log"}
+    later["resolution"] = 0.1
     path = write_claims(tmp_path / "claims.json", [verdict(verdict="inconclusive", **later)])
     (entry,) = json.loads(path.read_text(encoding="utf-8"))
     assert {key: entry[key] for key in later} == later

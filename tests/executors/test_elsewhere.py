@@ -28,6 +28,7 @@ def test_the_pretended_device_refuses_what_a_gpu_refuses(monkeypatch):
         there.add_(1)
         assert torch.tensor([1.0], device=device).device == device
         assert there[0, 0].item() == 1, "changed in place"
+        assert torch.zeros(2, 3).copy_(there).device == here.device
         for meet in (lambda: there + here, lambda: torch.cat((there, here)), lambda: here[there.long()[0]]):
             with pytest.raises(Meeting):
                 meet()
